@@ -4,12 +4,7 @@ The samples are split in two halves. The first learns a direction: f = g - m, wh
 features and m predicts g from all but one. On the second half, f is correlated with the labels after both have been
 regressed on all but that one. If it adds nothing, the residuals are uncorrelated, however the features depend on each
 other. All regressions are kernel ridge regressions on matrices of scaled squared distances D: exp(-D) is the Gaussian
-kernel of gamma = 1/(2 d), and exp(-width D) is one of its powers.
-
-The residuals are leave-one-out residuals, :math:`r = D y` and :math:`s = E f` with matrices D and E that depend on
-the features alone. Their products are summed, and the summands depend on each other through D and E: for independent
-noise the variance of :math:`r's = y'D'Ef` is :math:`\|D'E\|^2`, where that of independent summands would be
-:math:`\sum_i \|d_i\|^2 \|e_i\|^2`. The variance that the squared products estimate is multiplied by this ratio.
+kernel of gamma = 1/(2 d), and exp(-width D) is one of its powers. ARCHITECTURE.md says how the level is kept.
 """
 
 from __future__ import annotations
@@ -197,8 +192,9 @@ def _sums_and_variances(
         own, (width, ridge), (f_width, f_ridge) = rest[n:, n:], tuning.best(Y[n:]), tuning.best(f)
         of_Y = _residual_operator(own, width, ridge / _UNDERSMOOTHING)
         of_f = _residual_operator(own, f_width, f_ridge / _UNDERSMOOTHING)
-        products = np.einsum("ij,ij->i", of_Y @ Y[n:], of_f @ f)
-        independent = np.einsum("ij,ij->i", of_Y, of_Y) @ np.einsum("ij,ij->i", of_f, of_f)
+        # The products depend on each other: their sum has the variance that their squares estimate, times a ratio.
+        products = np.vecdot(of_Y @ Y[n:], of_f @ f)
+        independent = np.vecdot(of_Y, of_Y) @ np.vecdot(of_f, of_f)
         dependent = np.linalg.norm(of_Y.T.astype(np.float32) @ of_f.astype(np.float32)) ** 2
         results.append((float(products.sum()), float(np.square(products).sum() * dependent / independent)))
     return results

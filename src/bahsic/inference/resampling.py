@@ -22,6 +22,7 @@ from bahsic.inference.conditional import needed_pvalues
 from bahsic.inference.independence import hsic_test, without_labels
 from bahsic.inference.scores import scores_of_columns
 from bahsic.kernels import Gaussian, label_kernel
+from bahsic.kernels.base import check_parameter
 from bahsic.parameters import check_choice, check_count, check_jobs, random_source
 
 
@@ -183,11 +184,8 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
 
     Parameters
     ----------
-    selector : estimator
-        Any scikit-learn selector (with `get_support`); a clone is fitted in each split.
-    X : array-like or dataframe of shape (m, d)
-        The data, or what ``bahsic.data.prepared.prepared`` made of them.
-    y : array-like of shape (m,) or (m, k), or whatever ``target_kernel`` takes
+    selector, X, y
+        As for `selection_frequencies`; X may also be what ``bahsic.data.prepared.prepared`` made of it.
     n_splits : int, default=20
     test_size : float, default=0.5
         Fraction of the samples to test with; the selector gets the others.
@@ -232,8 +230,8 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     check_count("n_splits", n_splits)
     check_jobs(n_jobs)
     check_choice("feature_test", feature_test, ("conditional", "marginal"))
-    if method not in ("permutation", "gamma"):
-        raise ValueError(f"method is {method!r}; accepted: 'permutation', 'gamma', which hold under independence")
+    valid = method in ("permutation", "gamma")
+    check_parameter("method", method, valid, "'permutation', 'gamma', which hold under independence")
     kernel = getattr(selector, "kernel", "gaussian") if kernel is None else kernel
     kernel = "gaussian" if isinstance(kernel, str) and kernel == "auto" else kernel  # not one that the samples choose
     own = parts.resolved_target_kernel(selector, y, getattr(selector, "target_kernel", "auto"))

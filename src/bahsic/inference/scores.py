@@ -1,14 +1,7 @@
-r"""HSIC of single features with the labels and with each other, by kernel matrices of single columns as a few factors.
+"""HSIC of single features with the labels and with each other, by kernel matrices of single columns as a few factors.
 
-Up to what centring removes, the kernel matrix of a column, Gaussian or delta for categories, is F'F + diag(e).
-
-- **Numbers**: Cholesky factors of :math:`\langle \phi(x) - \phi(c), \phi(x') - \phi(c) \rangle` for the features
-  :math:`\phi` of the Gaussian kernel and a point c. This is accurate also where all kernel values are near one.
-- **Categories**: :math:`\exp(-\gamma d)` for two different ones and 1 for equal ones is a delta kernel up to a
-  constant and a factor. The factors mark the samples of each category.
-- **A missing number** stands at the centre of its column, and on an axis of its own, which contributes :math:`c / 2`
-  to D. Its row and column of the kernel are those of the centre times :math:`s = \exp(-\gamma c / 2)`, and its diagonal
-  entry is :math:`1 - s^2` more than that. If all missing entries count as the same, the axis is one more factor.
+Up to what centring removes, the kernel matrix of a column, Gaussian or delta for categories, is F'F + diag(e), see
+ARCHITECTURE.md. A missing number stands at the centre of its column, and on an axis of its own.
 """
 
 from __future__ import annotations
@@ -269,14 +262,12 @@ def redundancy(
 
     Parameters
     ----------
-    X : array-like, sparse matrix, dataframe, memmap, zarr or dask array of shape (m, d)
-        The data, or what ``bahsic.data.prepared.prepared`` made of them.
+    X, standardize, categorical_features, missing, identifiers
+        As for `hsic_scores`; columns that look like identifiers count as constant.
     features : str, int or array-like of str, int or bool, optional
         The features to compare: numbers, names in a dataframe, or a mask such as ``support_``. All by default.
     kernel : str, Kernel or callable
         Kernel on a single feature, see `kernel_from_name`. A rule for gamma is evaluated for each feature.
-    standardize, categorical_features, missing, identifiers
-        As for `BAHSIC`; columns that look like identifiers count as constant.
 
     Returns
     -------

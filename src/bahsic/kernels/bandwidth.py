@@ -6,13 +6,14 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from copy import copy
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from bahsic.kernels.base import PointwiseKernel, check_parameter, is_number
+from bahsic.kernels.base import PointwiseKernel, check_parameter, check_positive, is_number
 from bahsic.kernels.rows import FloatArray, as_weights, row_blocks, scaled_by_power_of_two
 
+Scaled = TypeVar("Scaled", bound="ScaledKernel")
 Gamma = float | str | Callable[[FloatArray], float]
 
 _RULES = ("dimension", "median", "optimise")
@@ -54,13 +55,13 @@ class ScaledKernel(PointwiseKernel):
             difference = np.subtract.outer(x, y)
             return (np.square if self.power == 2 else np.abs)(difference, out=difference)
 
-    def with_gamma(self, gamma: float) -> ScaledKernel:
+    def with_gamma(self, gamma: float) -> Self:
         """Return the same kernel with another gamma."""
         changed = copy(self)
         changed.gamma = gamma
         return changed
 
-    def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> ScaledKernel:
+    def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> Self:
         self.check()
         if is_number(self.gamma):
             return self
@@ -68,8 +69,7 @@ class ScaledKernel(PointwiseKernel):
         weights = as_weights(sample_weight, len(X))
         if callable(self.gamma):
             value = self.gamma(X if weights is None else X[weights > 0])
-            valid = is_number(value) and value > 0
-            check_parameter("the value of the gamma rule", value, valid, "a positive finite number")
+            check_positive("the value of the gamma rule", value)
             return self.with_gamma(float(value))
         if self.gamma == "dimension":
             return self.with_gamma(1 / (2 * int(X.shape[1])))
@@ -83,7 +83,7 @@ class ScaledKernel(PointwiseKernel):
             )
         return _optimal(kernel, kernel.multiplied(_POWERS[-1]).total(X), W)
 
-    def resolved_on_totals(self, D: FloatArray, W: FloatArray | None = None, sample_weight: Any = None) -> ScaledKernel:
+    def resolved_on_totals(self, D: FloatArray, W: FloatArray | None = None, sample_weight: Any = None) -> Self:
         """Return the kernel with a number in place of its rule, given the totals D of all pairs of samples (m, m)."""
         self.check()
         if is_number(self.gamma):
@@ -101,7 +101,7 @@ class ScaledKernel(PointwiseKernel):
         for power in range(count):
             yield self.multiplied(power).link(D)
 
-    def multiplied(self, power: int) -> ScaledKernel:
+    def multiplied(self, power: int) -> Self:
         """Return the kernel for gamma times a power of two."""
         return self.with_gamma(float(self.gamma) * 2.0**power)  # type: ignore[arg-type]
 
@@ -135,7 +135,7 @@ def median_gamma(kernel: ScaledKernel, X: FloatArray, weights: FloatArray | None
     return gamma
 
 
-def _optimal(kernel: ScaledKernel, D: FloatArray, W: FloatArray) -> ScaledKernel:
+def _optimal(kernel: Scaled, D: FloatArray, W: FloatArray) -> Scaled:
     """Return the kernel with the greatest HSIC = sum(K * W) on the grid around gamma, the smallest of equals."""
     first = kernel.multiplied(_POWERS[0])
     parts = [

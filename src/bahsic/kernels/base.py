@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -23,6 +23,11 @@ def check_parameter(name: str, value: object, valid: bool, accepted: str) -> Non
 def is_number(value: object) -> bool:
     """Return whether value is a finite real number; booleans are not."""
     return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def check_positive(name: str, value: Any) -> None:
+    """Raise unless value is a positive finite number."""
+    check_parameter(name, value, is_number(value) and value > 0, "a positive finite number")
 
 
 def check_same_features(X: Array, Y: Array) -> None:
@@ -74,7 +79,7 @@ class Kernel(BaseEstimator):
         """X, checked and in the form that this kernel takes: something with a length and slices."""
         return as_rows(X, argument)
 
-    def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> Kernel:
+    def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> Self:
         """Return the kernel with checked parameters, and numbers in place of rules.
 
         Parameters
@@ -84,18 +89,14 @@ class Kernel(BaseEstimator):
         W : ndarray of shape (m, m), optional
             ``HSIC = sum(K * W)``, which the rule "optimise" maximises.
         sample_weight : array-like of shape (m,), optional
-
-        Returns
-        -------
-        Kernel
         """
         return self
 
     def centrable(self, X: Any) -> FloatArray:
         """Return a matrix that equals ``self(X)`` once both are centred, with fewer rounding errors.
 
-        HSIC ignores constants, and terms that depend on one sample only. A kernel whose values are nearly
-        equal, or have a large common part, leaves that part out here.
+        HSIC ignores constants, and terms that depend on one sample only. A kernel whose values are nearly equal, or
+        have a large common part, leaves that part out here.
         """
         return self(X)
 
@@ -173,18 +174,16 @@ class PointwiseKernel(Kernel):
 
     def __call__(self, X: Any, Y: Any = None) -> FloatArray:
         X, Y = self._pair(X, Y)
-        kernel: Any = self.resolved(X)
+        kernel = self.resolved(X)
         D = kernel.total(X, Y)
-        values: FloatArray = kernel.link(D, out=D)
-        return values
+        return kernel.link(D, out=D)
 
     def centrable(self, X: Any) -> FloatArray:
         X = self.rows(X)
-        kernel: Any = self.resolved(X)
+        kernel = self.resolved(X)
         D = kernel.total(X)
         flat = max(float(D.max()), -float(D.min())) <= kernel.flat_below
-        values: FloatArray = kernel.deviation(D, out=D) if flat else kernel.link(D, out=D)
-        return values
+        return kernel.deviation(D, out=D) if flat else kernel.link(D, out=D)
 
     def _pair(self, X: Any, Y: Any) -> tuple[FloatArray, FloatArray | None]:
         X = self.rows(X, "X")
@@ -211,16 +210,14 @@ class _Combination(Kernel):
         self.second.rows(X, argument)
         return self.first.rows(X, argument)
 
-    def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> Kernel:
+    def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> Self:
         # W is not passed on: the best gamma of one part would depend on the other.
         X = self.rows(X)
         return type(self)(*(part.resolved(X, None, sample_weight) for part in (self.first, self.second)))
 
     def __call__(self, X: Any, Y: Any = None) -> FloatArray:
         X, Y = self.rows(X), None if Y is None else self.rows(Y, "Y")
-        first, second = self.first(X, Y), self.second(X, Y)
-        values: FloatArray = self._combine(first, second, out=first)
-        return values
+        return np.asarray(self._combine(self.first(X, Y), self.second(X, Y)))
 
     @property
     def value_range(self) -> tuple[float, float] | None:

@@ -104,10 +104,17 @@ def row_blocks(m: int) -> Iterator[slice]:
     return (slice(start, min(start + step, m)) for start in range(0, m, step))
 
 
+def whole(gram: Any) -> FloatArray:
+    """Return a symmetric matrix that is read by blocks, float64."""
+    matrix = np.empty((len(gram), len(gram)))
+    for rows in row_blocks(len(gram)):
+        matrix[rows] = gram.block(rows, slice(0, len(gram)))
+    return matrix
+
+
 def column_means(X: FloatArray) -> FloatArray:
     """Return the means of the columns, computed without overflow of their sums."""
-    means: FloatArray = (X / len(X)).sum(axis=0)
-    return means
+    return np.asarray((X / len(X)).sum(axis=0))
 
 
 def scaled_by_power_of_two(X: FloatArray) -> tuple[FloatArray, int]:

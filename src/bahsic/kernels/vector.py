@@ -6,7 +6,7 @@ import difflib
 import inspect
 import math
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -18,6 +18,7 @@ from bahsic.kernels.base import (
     PointwiseKernel,
     Precomputed,
     check_parameter,
+    check_positive,
     check_same_features,
     is_number,
 )
@@ -149,7 +150,7 @@ class InverseDistance(ScaledKernel):
         return 0.0, 1 / self.offset
 
     def check(self) -> None:
-        check_parameter("offset", self.offset, is_number(self.offset) and self.offset > 0, "a positive finite number")
+        check_positive("offset", self.offset)
         super().check()
 
     def _scaled_distance(self, D: FloatArray, out: FloatArray | None) -> FloatArray:
@@ -226,7 +227,7 @@ class Polynomial(_InnerProduct):
     def flat_below(self) -> float:
         return 0.5 * self.coef0 / self.degree if self.coef0 else -1.0
 
-    def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> Polynomial:
+    def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> Self:
         degree, coef0 = self.degree, self.coef0
         check_parameter("degree", degree, is_count(degree), "a positive integer")
         check_parameter("coef0", coef0, is_number(coef0) and coef0 >= 0, "a finite number, not negative")

@@ -36,8 +36,8 @@ from bahsic.kernels.rows import (
     as_labels,
     as_rows,
     as_weights,
-    row_blocks,
     scaled_by_power_of_two,
+    whole,
 )
 from bahsic.kernels.structured import CountKernel
 from bahsic.kernels.vector import Delta, Gaussian, Linear, kernel_from_name, known_name
@@ -137,17 +137,11 @@ class LabelKernel:
 
     def of_samples(self, samples: NDArray[np.intp]) -> LabelKernel:
         """Return the same kernel on the labels of some samples."""
-        chosen = np.ix_(samples, samples) if isinstance(self.kernel, Precomputed) else samples
-        values = self.values[chosen] if isinstance(self.values, np.ndarray) else [self.values[i] for i in samples]
-        return replace(self, values=values)
+        return replace(self, values=labels_of(self.values, samples, self.kernel))
 
     def gram(self) -> FloatArray:
         """Return the whole matrix of kernel values, float64."""
-        m = len(self)
-        L = np.empty((m, m))
-        for rows in row_blocks(m):
-            L[rows] = self.block(rows, slice(0, m))
-        return L
+        return whole(self)
 
 
 def label_kernel(y: Any, target_kernel: Any = "auto", sample_weight: Any = None) -> LabelKernel:

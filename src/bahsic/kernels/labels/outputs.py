@@ -139,8 +139,8 @@ def class_vectors(labels: Array, classes: Array, weights: FloatArray, *, binary:
     members = labels[:, None] == classes
     sizes = weights @ members
     if binary:
-        return np.where(members[:, 1:], 1 / sizes[1], -1 / sizes[0])
-    return np.where(members, 1 / sizes, 1 / (sizes - weights.sum()))
+        return np.asarray(np.where(members[:, 1:], 1 / sizes[1], -1 / sizes[0]))
+    return np.asarray(np.where(members, 1 / sizes, 1 / (sizes - weights.sum())))
 
 
 # In the warning about two classes one of which occurs once.
