@@ -34,17 +34,7 @@ _LABEL_TOLERANCE = 1e-6  # part of the variance that the factor of a label kerne
 
 
 def label_features(labels: LabelKernel, sample_weight: FloatArray | None = None) -> Array:
-    """Return the features Y (m, c) of the labels, whose inner products are the centred kernel that is to be predicted.
-
-    Classes have one indicator column each (two classes: one column), numbers are standardised, several outputs stand
-    side by side with equal weight, and any other kernel has a factor of its centred matrix.
-
-    Examples
-    --------
-    >>> from bahsic.kernels import label_kernel
-    >>> label_features(label_kernel(["a", "b", "b", "b"]))[:, 0]
-    array([-0.75,  0.25,  0.25,  0.25])
-    """
+    """Return the features Y (m, c) of the labels, whose inner products are the centred kernel to be predicted."""
     w = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if labels.name in ("binary", "multiclass", "delta"):
         codes = np.unique(labels.values, axis=0, return_inverse=True)[1].ravel()

@@ -31,21 +31,15 @@ from bahsic.parameters import check_count, check_jobs, random_source
 
 # What the ridge of least error is divided by for residuals: a near-copy would explain what a regression smooths away.
 _UNDERSMOOTHING = 10.0
-
 # Samples that learn the direction, and samples of one regression of the test; with more there are several regressions.
 _LEARNING_SAMPLES, _TEST_SAMPLES, _MAX_REGRESSIONS = 500, 500, 4
-
 # Ridges and factors of gamma that are tried; a factor of gamma is a power of the kernel. The ridges go far down,
 # because predictions are regressed too, and these have no noise.
 _RIDGES = tuple(10.0 ** np.arange(1.0, -8.1, -0.5))
 _WIDTHS = (0.25, 1.0, 4.0)
 _CHOICES = tuple(product(_WIDTHS, _RIDGES))
-
-# Samples that choose the width and the ridge.
-_TUNING_SAMPLES = 150
-
-# Samples of the regressions for partial dependence, and their number, each without some of the samples.
-_EFFECT_SAMPLES, _FOLDS = 300, 5
+_TUNING_SAMPLES = 150  # that choose the width and the ridge
+_EFFECT_SAMPLES, _FOLDS = 300, 5  # of the regressions for partial dependence, each without some of the samples
 
 
 class ConditionalTest(NamedTuple):
@@ -265,14 +259,10 @@ def _centred(K: Array) -> Array:
 
 
 def effects(columns: Columns, Y: Array, selected: Indices, places: Sequence[tuple[int, Indices]]) -> list[Array]:
-    r"""Return the mean prediction of Y by the selected features if one of them had certain values in all samples.
+    """Return the mean prediction of Y by the selected features if one of them had certain values in all samples.
 
     ``columns`` are for a Gaussian kernel, ``places`` features and samples that have the values in question. For Y of
     shape (m, c) the results have the shape (n_values, c, n_folds): each regression leaves out a fifth of the samples.
-
-    With :math:`D_{ab}` the squared distance of two samples on the selected features and :math:`d_{ab}` that on one of
-    them, the kernel of sample a with the value that sample s has, and sample b, is that of
-    :math:`D_{ab} - d_{ab} + d_{sb}`: categories and missing entries need nothing else.
     """
     samples = some_samples(len(Y), _EFFECT_SAMPLES)
     n, fold, Y = len(samples), np.arange(len(samples)) % _FOLDS, Y[samples]
@@ -287,7 +277,7 @@ def effects(columns: Columns, Y: Array, selected: Indices, places: Sequence[tupl
     results = []
     for feature, values in places:
         d = totals(columns.of_samples(np.concatenate([samples, values])), np.array([feature]), 2)
-        rest = np.maximum(D - d[:n, :n], 0.0)
+        rest = np.maximum(D - d[:n, :n], 0.0)  # sample a with the value of s, and sample b: D_ab - d_ab + d_sb
         means = np.array([np.exp(-width * _scaled(rest + row, len(selected))).mean(axis=0) for row in d[n:, :n]])
         results.append(np.einsum("sb,bck->sck", means, weights) + intercepts)
     return results

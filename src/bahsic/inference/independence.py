@@ -89,12 +89,10 @@ def hsic_test(  # noqa: PLR0913 - the kernels, how a table is read, and the p-va
 
     Parameters
     ----------
-    x : array-like of shape (m,) or (m, d), dataframe, series or sparse matrix, or whatever ``kernel`` takes; m >= 4
-        Numbers, categories, or both. For features that were selected with these samples, use `selection_test`.
-    y : array-like of shape (m,) or (m, k), dataframe or series, or whatever ``target_kernel`` takes
+    x, y, kernel, target_kernel, standardize, categorical_features, missing
+        As for `hsic`, of at least 4 samples; if features were selected with these, use `selection_test`. The rule
+        "optimise" of a kernel on x depends on the labels and is refused.
     method : {"permutation", "gamma", "normal"}
-    kernel, target_kernel, standardize, categorical_features, missing
-        As for `hsic`. The rule "optimise" of a kernel on x depends on the labels and is refused.
     n_permutations : int
     random_state : int, RandomState, Generator or None
         Seed or generator used to draw the permutations.

@@ -33,15 +33,9 @@ from bahsic.parameters import check_choice, check_count, random_source
 # Entries of the columns whose factors are made at a time: factors have some twenty times as many, which fit the cache.
 # Fewer columns of categories, because the squares of their matrices cost O(m c^2).
 _CHUNK_ENTRIES, _MAX_CATEGORICAL = 2**13, 16
-
-# Entries of the matrices of all pairs of samples that are made at a time.
-_MATRIX_ENTRIES = 2**21
-
-# Entries of the factors or matrices of a group of features that are compared, two of which are in memory at a time.
-_GROUP_ENTRIES, _TYPICAL_RANK = 2**24, 20
-
-# Samples beyond which a matrix of all pairs, and a copy, would take over 16 GB.
-_MAX_SAMPLES = 32_000
+_MATRIX_ENTRIES = 2**21  # of the matrices of all pairs of samples that are made at a time
+_GROUP_ENTRIES, _TYPICAL_RANK = 2**24, 20  # of the factors or matrices of features that are compared: two such groups
+_MAX_SAMPLES = 32_000  # beyond which a matrix of all pairs, and a copy, would take over 16 GB
 
 
 def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it

@@ -22,12 +22,8 @@ _ACCEPTED = "a positive finite number, 'dimension', 'median', 'optimise' or a fu
 # Most pairs of samples whose median distance is exact (1 GiB), and the number of samples used beyond that.
 MAX_PAIRS = 2**27
 DRAWN_SAMPLES = 4096
-
-# Pairs with weights that are drawn to tell where about their median is.
-_DRAWN_PAIRS = 2**14
-
-# The rule "optimise" tries the median's gamma times these powers of two.
-_POWERS = range(-8, 9)
+_DRAWN_PAIRS = 2**14  # pairs with weights that are drawn to tell where about their median is
+_POWERS = range(-8, 9)  # of two: the rule "optimise" tries the median's gamma times these
 
 
 class ScaledKernel(PointwiseKernel):

@@ -15,12 +15,9 @@ Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.floating[Any]]
 
 EXACT = 2**53  # integers up to here are exact in float64
-
 _LARGEST_WEIGHT = 1e30  # pairs of samples have products of weights
-
 _TOLERANCE = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 1e-6}  # of a kernel value
 _FEW_FEATURES = 8  # up to here direct differences are as fast as a matrix product
-
 _BLOCK_ENTRIES = 2**18  # 2 MB of float64: a few such blocks stay in cache
 
 

@@ -39,6 +39,8 @@ from bahsic.parameters import is_count
 class _Exponential(ScaledKernel):
     """k(x, x') = exp(-gamma D)."""
 
+    value_range = (0.0, 1.0)
+
     def __init__(self, gamma: Gamma = "dimension") -> None:
         self.gamma = gamma
 
@@ -59,10 +61,6 @@ class _Exponential(ScaledKernel):
     @property
     def flat_below(self) -> float:
         return 0.5 / float(self.gamma)  # type: ignore[arg-type]
-
-    @property
-    def value_range(self) -> tuple[float, float]:
-        return 0.0, 1.0
 
 
 class Gaussian(_Exponential):
@@ -245,6 +243,8 @@ class Delta(Kernel):
            [1., 0., 1.]])
     """
 
+    value_range = (0.0, 1.0)
+
     def rows(self, X: Any, argument: str = "X") -> Array:
         return as_labels(X, argument)
 
@@ -255,10 +255,6 @@ class Delta(Kernel):
         x_codes, y_codes = self.codes(X, Y)
         dtype = np.float32 if X.dtype == Y.dtype == np.float32 else np.float64
         return np.equal.outer(x_codes, y_codes).astype(dtype)
-
-    @property
-    def value_range(self) -> tuple[float, float]:
-        return 0.0, 1.0
 
     def codes(self, *sets: Array) -> list[Array]:
         """Return codes of the rows of several sets: equal rows get the same integer."""

@@ -21,12 +21,8 @@ from bahsic.parameters import Given, Message
 # Whole numbers with at most so many different values are classes, and so many of these may be rare.
 MOST_CLASSES = 20
 _RARE_CLASSES = 5
-
-# Entries of the indicators of classes, one for each sample and class.
-_MOST_INDICATORS = 2 * 10**8
-
-# Between these numbers of different values the choice is not obvious.
-_SURELY_CLASSES, _SURELY_NUMBERS = 10, 100
+_SURELY_CLASSES, _SURELY_NUMBERS = 10, 100  # different values, between which the choice is not obvious
+_MOST_INDICATORS = 2 * 10**8  # of classes, one for each sample and class
 
 # Types of pandas, polars and pyarrow whose columns are always classes.
 _CATEGORICAL_TYPE = re.compile(r"categor|enum|dictionary|bool", re.IGNORECASE)
@@ -143,8 +139,7 @@ def class_vectors(labels: Array, classes: Array, weights: FloatArray, *, binary:
     return np.asarray(np.where(members, 1 / sizes, 1 / (sizes - weights.sum())))
 
 
-# In the warning about two classes one of which occurs once.
-WHATEVER = "whatever the data"
+WHATEVER = "whatever the data"  # in the warning about two classes one of which occurs once
 
 
 def rare_classes(subject: Message, classes: Sequence[Any], sizes: NDArray[Any]) -> Message | None:

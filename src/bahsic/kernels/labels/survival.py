@@ -11,9 +11,7 @@ from bahsic.kernels.labels.outputs import Output, outputs
 from bahsic.kernels.rows import Array, FloatArray, as_frequencies, row_blocks
 from bahsic.parameters import Given, Message
 
-# Most columns of the curves; with more event times, neighbouring ones share a column.
-_MOST_COLUMNS = 512
-
+_MOST_COLUMNS = 512  # of the curves; with more event times, neighbouring ones share a column
 _ACCEPTED = "two columns, the event (booleans, or 0 and 1) and the time (numbers)"
 
 
