@@ -241,10 +241,10 @@ def test_kernel_values_by_blocks_have_the_same_variance(kernel):
     labels = label_kernel(rng.normal(size=90) + XT[0])
     lazy = KernelBlocks(Columns.plain(XT), np.arange(3), kernel, 100.0)
     for weights in (None, rng.integers(1, 4, 90)):
-        expected = estimate_and_variance(Matrix(kernel.centrable(XT.T)), labels, weights)
-        assert estimate_and_variance(lazy, labels, weights) == pytest.approx(expected, rel=1e-9, abs=0)
+        W = label_weights(labels, "unbiased", weights)
+        expected = estimate_and_variance(Matrix(kernel.centrable(XT.T)), W)
+        assert estimate_and_variance(lazy, W) == pytest.approx(expected, rel=1e-9, abs=0)
         with threads(1) as executor:
-            W = label_weights(labels, "unbiased", weights)
             plan = tile_plan(90, 0.2)
             found = tiled_variance(GramTiles(lazy, plan), WeightTiles(W, plan, keep=False), executor)
         assert found == pytest.approx(expected[1], rel=1e-8, abs=0)

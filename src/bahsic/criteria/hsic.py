@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bahsic.criteria.weights import Gram, Matrix, Statistic, Weights, centred, label_weights, overflow_reported
+from bahsic.criteria.weights import CentredWeights, Gram, Matrix, Statistic, centred, label_weights, overflow_reported
 from bahsic.kernels import Kernel, LabelKernel, kernel_from_name, label_kernel
 from bahsic.kernels.base import check_parameter
 from bahsic.kernels.rows import FloatArray, as_gram, check_same_length, row_blocks
@@ -63,7 +63,8 @@ def hsic_unbiased(K: Any, L: Any) -> float:
     >>> round(hsic_unbiased(abs(x[:, None] - x), abs(y[:, None] - y)), 12)  # -8/9
     -0.888888888889
     """
-    return hsic_value(*_matrices(K, L), "unbiased")
+    K, L = _matrices(K, L)
+    return hsic_value(K, label_weights(L))
 
 
 def hsic_biased(K: Any, L: Any) -> float:
@@ -86,7 +87,8 @@ def hsic_biased(K: Any, L: Any) -> float:
     >>> hsic_biased([[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]])
     1.0
     """
-    return hsic_value(*_matrices(K, L), "biased")
+    K, L = _matrices(K, L)
+    return hsic_value(K, label_weights(L, "biased"))
 
 
 def hsic_variance(K: Any, L: Any) -> float:
@@ -125,7 +127,8 @@ def hsic_variance(K: Any, L: Any) -> float:
     >>> round(hsic_variance(np.outer(x, x), np.outer(x, x)), 6)
     8.14
     """
-    return estimate_and_variance(*_matrices(K, L))[1]
+    K, L = _matrices(K, L)
+    return estimate_and_variance(K, label_weights(L))[1]
 
 
 def hsic_bound(m: int, delta: float) -> float:
@@ -170,15 +173,12 @@ def resolved_rows(
 def hsic_of_rows(x: Any, y: Any, kernel: Any, target_kernel: Any, statistic: Statistic) -> float:
     """Compute HSIC of data x as they are, neither read as a table nor standardised; else as `bahsic.hsic`."""
     resolved, X, labels = resolved_rows(x, y, kernel, target_kernel, statistic)
-    return hsic_value(Matrix(resolved.centrable(X)), labels, statistic)
+    return hsic_value(Matrix(resolved.centrable(X)), label_weights(labels, statistic))
 
 
-def estimate_and_variance(
-    K: Gram, L: Gram, sample_weight: Any = None, weights: Weights | None = None
-) -> tuple[float, float]:
-    """Compute `hsic_unbiased` and `hsic_variance` in one pass; ``weights`` is W, if known."""
-    weights = weights or label_weights(L, "unbiased", sample_weight)
-    products = _row_products(K, L, "unbiased", weights)
+def estimate_and_variance(K: Gram, weights: CentredWeights) -> tuple[float, float]:
+    """Compute `hsic_unbiased` and `hsic_variance` in one pass; ``weights`` is W."""
+    products = _row_products(K, weights)
     return math.fsum(products), variance_of_products(products, weights.sample_weight)
 
 
@@ -198,17 +198,15 @@ def _matrices(K: Any, L: Any) -> tuple[Matrix, Matrix]:
     return Matrix(K), Matrix(L)
 
 
-def hsic_value(K: Gram, L: Gram, statistic: Statistic, weights: Weights | None = None) -> float:
-    """Compute `hsic_unbiased` or `hsic_biased` of matrices that are read by blocks; ``weights`` is W, if known."""
-    return math.fsum(_row_products(K, L, statistic, weights))
+def hsic_value(K: Gram, weights: CentredWeights) -> float:
+    """Compute `hsic_unbiased` or `hsic_biased` of a matrix that is read by blocks; ``weights`` is W."""
+    return math.fsum(_row_products(K, weights))
 
 
 @overflow_reported()
-def _row_products(K: Gram, L: Gram, statistic: Statistic, weights: Weights | None = None) -> FloatArray:
+def _row_products(K: Gram, weights: CentredWeights) -> FloatArray:
     """Sum centred K_ij times W_ij over j; centring K too keeps more digits and leaves the total the same."""
-    m = len(L)
-    weights = weights or label_weights(L, statistic)
-    centred_K = centred(K, statistic, weights.sample_weight)
+    m, centred_K = len(weights), centred(K, weights.statistic, weights.sample_weight)
     p = np.empty(m)
     for rows in row_blocks(m):
         products = centred_K.block(rows, slice(0, m))

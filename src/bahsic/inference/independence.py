@@ -206,7 +206,7 @@ def _estimated(
     data = kernel_input(x, without_labels(kernel), len(labels), **options)
     resolved = data.resolved(weights)
     K = data.matrix(resolved)
-    return labels, resolved, K, *estimate_and_variance(K, labels, weights=weights)
+    return labels, resolved, K, *estimate_and_variance(K, weights)
 
 
 def centred_labels(labels: LabelKernel) -> centred.CentredMatrices:

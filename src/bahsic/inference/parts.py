@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn import config_context, get_config
@@ -19,13 +19,11 @@ from bahsic.arrays import Array, Indices
 from bahsic.criteria.weights import FEWEST_SAMPLES
 from bahsic.data.prepared import Prepared, prepared
 from bahsic.engine import threads
+from bahsic.engine.executor import Item, Result
 from bahsic.kernels.labels.choice import chosen_name, labels_of
 from bahsic.kernels.rows import as_labels, check_same_length
 from bahsic.kernels.vector import kernel_on_features
 from bahsic.parameters import is_auto
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 MIN_SAMPLES = FEWEST_SAMPLES["unbiased"]
 
@@ -55,10 +53,9 @@ class Samples:
 
     def strata(self, way_out: str) -> list[Indices]:
         """Return the samples of each class, or all samples if the labels are not classes."""
-        name = self.target_kernel
-        if self.y is not None and isinstance(name, str) and name == "delta":
-            name = chosen_name(self.y, "auto")
-        if self.y is None or not isinstance(name, str) or name not in ("binary", "multiclass"):
+        name = None if self.y is None else self.target_kernel
+        name = chosen_name(self.y, "auto") if name == "delta" else name
+        if name not in ("binary", "multiclass"):
             return [np.arange(len(self))]
         classes, codes, sizes = np.unique(as_labels(self.y, "y")[:, 0], return_inverse=True, return_counts=True)
         if sizes.min() == 1:
@@ -69,10 +66,8 @@ class Samples:
 
 def resolved_target_kernel(selector: Any, y: Any, target_kernel: Any) -> Any:
     """Return the kernel on the labels that a selector uses for all of them, in place of "auto"."""
-    if not is_auto(target_kernel):
-        return target_kernel
-    predicts_numbers = hasattr(selector, "__sklearn_tags__") and is_regressor(selector)
-    return "regression" if predicts_numbers else chosen_name(y, "auto", warn=True)
+    predicts_numbers = is_auto(target_kernel) and hasattr(selector, "__sklearn_tags__") and is_regressor(selector)
+    return "regression" if predicts_numbers else chosen_name(y, target_kernel, warn=True)
 
 
 def part_size(fraction: float, size: int) -> int:

@@ -6,14 +6,13 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from copy import copy
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from bahsic.kernels.base import PointwiseKernel, check_parameter, check_positive, is_number
 from bahsic.kernels.rows import FloatArray, as_weights, row_blocks, scaled_by_power_of_two
 
-Scaled = TypeVar("Scaled", bound="ScaledKernel")
 Gamma = float | str | Callable[[FloatArray], float]
 
 _RULES = ("dimension", "median", "optimise")
@@ -77,7 +76,7 @@ class ScaledKernel(PointwiseKernel):
                 "gamma is 'optimise', which needs labels: use it in hsic or a selector, for a kernel on the data that "
                 "is not part of a sum or product; otherwise 'dimension', 'median' or a number"
             )
-        return _optimal(kernel, kernel.multiplied(_POWERS[-1]).total(X), W)
+        return kernel.optimal(kernel.multiplied(_POWERS[-1]).total(X), W)
 
     def resolved_on_totals(self, D: FloatArray, W: FloatArray | None = None, sample_weight: Any = None) -> Self:
         """Return the kernel with a number in place of its rule, given the totals D of all pairs of samples (m, m)."""
@@ -90,7 +89,7 @@ class ScaledKernel(PointwiseKernel):
         distances = _upper(len(D), lambda rows: D[rows, rows.start :] ** (1 / self.power))
         median = _median_of(distances, weights) or _median_of(distances, weights, nonzero=True)
         kernel = self.with_gamma(1 / (2 * median**self.power) if median else 1.0)
-        return kernel if W is None else _optimal(kernel, D, W)
+        return kernel if W is None else kernel.optimal(D, W)
 
     def doubled_links(self, D: FloatArray, count: int) -> Iterator[FloatArray]:
         """Yield the kernel values of totals D for gamma, 2 gamma, 4 gamma, ...; each is valid until the next."""
@@ -100,6 +99,15 @@ class ScaledKernel(PointwiseKernel):
     def multiplied(self, power: int) -> Self:
         """Return the kernel for gamma times a power of two."""
         return self.with_gamma(float(self.gamma) * 2.0**power)  # type: ignore[arg-type]
+
+    def optimal(self, D: FloatArray, W: FloatArray) -> Self:
+        """Return the kernel with the greatest HSIC = sum(K * W) on the grid around gamma, the smallest of equals."""
+        first = self.multiplied(_POWERS[0])
+        parts = [
+            [float(np.vdot(values, W[rows])) for values in first.doubled_links(D[rows], len(_POWERS))]
+            for rows in row_blocks(len(D))
+        ]
+        return first.multiplied(int(np.argmax([math.fsum(scores) for scores in zip(*parts, strict=True)])))
 
     def check(self) -> None:
         """Raise unless gamma is a positive number, the name of a rule or a function."""
@@ -129,16 +137,6 @@ def median_gamma(kernel: ScaledKernel, X: FloatArray, weights: FloatArray | None
     accepted = f"a normal number; X has a median distance of {median:.3g} * 2**{exponent}, so rescale X"
     check_parameter("gamma", gamma, sys.float_info.min <= gamma < math.inf, accepted)
     return gamma
-
-
-def _optimal(kernel: Scaled, D: FloatArray, W: FloatArray) -> Scaled:
-    """Return the kernel with the greatest HSIC = sum(K * W) on the grid around gamma, the smallest of equals."""
-    first = kernel.multiplied(_POWERS[0])
-    parts = [
-        [float(np.vdot(values, W[rows])) for values in first.doubled_links(D[rows], len(_POWERS))]
-        for rows in row_blocks(len(D))
-    ]
-    return first.multiplied(int(np.argmax([math.fsum(scores) for scores in zip(*parts, strict=True)])))
 
 
 def _median_distance(kernel: ScaledKernel, X: FloatArray, weights: FloatArray | None) -> float:

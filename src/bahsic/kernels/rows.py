@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -82,7 +82,7 @@ def as_weights(sample_weight: Any, m: int) -> FloatArray | None:
     return weights[:, 0]
 
 
-def as_frequencies(sample_weight: Any, m: int) -> FloatArray:
+def frequencies(sample_weight: Any, m: int) -> FloatArray:
     """Return checked weights of m samples, ones for None."""
     weights = as_weights(sample_weight, m)
     return np.ones(m) if weights is None else weights
@@ -107,11 +107,6 @@ def whole(gram: Any) -> FloatArray:
     for rows in row_blocks(len(gram)):
         matrix[rows] = gram.block(rows, slice(0, len(gram)))
     return matrix
-
-
-def column_means(X: FloatArray) -> FloatArray:
-    """Return the means of the columns, computed without overflow of their sums."""
-    return np.asarray((X / len(X)).sum(axis=0))
 
 
 def scaled_by_power_of_two(X: FloatArray) -> tuple[FloatArray, int]:
@@ -146,14 +141,14 @@ def _as_float(rows: Array, argument: str, names: Any) -> FloatArray:
     if rows.dtype.kind not in "fiubO":
         raise TypeError(f"{argument} has dtype {rows.dtype} (first value {rows.flat[0]!r}); accepted: real numbers")
     if rows.dtype.kind == "O":
-        strings = _entries(rows, lambda value: isinstance(value, str))
+        strings = np.vectorize(lambda value: isinstance(value, str), otypes=[bool])(rows)
         if strings.any():
             row, column, value = _first(strings, rows, names)
             raise TypeError(
                 f"{argument} has strings, the first ({value!r}) in row {row}, column {column!r}; accepted: real "
                 "numbers, such as a column of zeros and ones for each category"
             )
-        rows = np.where(_entries(rows, is_missing), np.nan, rows)
+        rows = np.where(_are_missing(rows), np.nan, rows)
     try:
         return rows.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
@@ -164,7 +159,7 @@ def _checked_objects(array: Array, argument: str, names: Any) -> Array:
     if array.ndim not in (1, 2) or array.size == 0:
         raise ValueError(f"{argument} has shape {array.shape}; accepted: one or two dimensions, at least one sample")
     labels = array.reshape(len(array), -1)
-    missing = _entries(labels, is_missing)
+    missing = _are_missing(labels)
     if missing.any():
         row, column, _ = _first(missing, labels, names)
         where = f"at position {row}" if array.ndim == 1 else f"in row {row}, column {column!r}"
@@ -172,11 +167,6 @@ def _checked_objects(array: Array, argument: str, names: Any) -> Array:
             f"{argument} has {missing.sum()} missing values (None or NaN), the first {where}; accepted: complete data"
         )
     return labels
-
-
-def _entries(rows: Array, test: Callable[[Any], bool]) -> npt.NDArray[np.bool_]:
-    """Return a mask of the entries that pass a test."""
-    return np.fromiter(map(test, rows.flat), bool, rows.size).reshape(rows.shape)
 
 
 def _first(found: npt.NDArray[np.bool_], rows: Array, names: Any) -> tuple[int, Any, Any]:
@@ -193,10 +183,13 @@ def is_missing(value: Any) -> bool:
     return isinstance(differs, bool | np.bool_) and bool(differs)
 
 
+_are_missing = np.vectorize(is_missing, otypes=[bool])
+
+
 def squared_distances(X: FloatArray, Y: FloatArray | None = None, gamma: float = math.inf) -> FloatArray:
     """Return squared Euclidean distances of all pairs of rows, exactly symmetric with zero diagonal if Y is None."""
     other = X if Y is None else Y
-    centre = column_means(X)
+    centre = (X / len(X)).sum(axis=0)  # without overflow of the sums
     with np.errstate(over="ignore"):  # an infinite norm rules out the matrix product
         centred = (np.subtract(Z, centre, dtype=np.float64) for Z in (X, other))
         reach = max(float(np.vecdot(Z, Z).max()) for Z in centred)
@@ -204,8 +197,8 @@ def squared_distances(X: FloatArray, Y: FloatArray | None = None, gamma: float =
         rounding = 8 * float(np.finfo(dtype).eps) * gamma * reach if reach else 0.0
         in_range = 8 * reach < float(np.finfo(dtype).max)
         if X.shape[1] > _FEW_FEATURES and in_range and rounding <= _TOLERANCE[X.dtype]:  # exp(-gamma D) is the same
-            return rounded(_by_product(X, Y, centre, dtype), X.dtype)
-    return rounded(cdist(X, other, "sqeuclidean"), X.dtype)
+            return _rounded(_by_product(X, Y, centre, dtype), X.dtype)
+    return _rounded(cdist(X, other, "sqeuclidean"), X.dtype)
 
 
 def inner_products(X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
@@ -236,7 +229,6 @@ def _by_product(X: FloatArray, Y: FloatArray | None, centre: FloatArray, dtype: 
     return D
 
 
-def rounded(D: FloatArray, dtype: np.dtype[np.floating]) -> FloatArray:
-    """Return distances in the precision of the data."""
+def _rounded(D: FloatArray, dtype: np.dtype[np.floating]) -> FloatArray:
     with np.errstate(over="ignore"):  # a distance beyond float32 is infinite there
         return D.astype(dtype, copy=False)

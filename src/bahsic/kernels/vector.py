@@ -22,17 +22,7 @@ from bahsic.kernels.base import (
     check_same_features,
     is_number,
 )
-from bahsic.kernels.rows import (
-    Array,
-    FloatArray,
-    as_labels,
-    check_range,
-    column_means,
-    inner_products,
-    rounded,
-    row_blocks,
-    squared_distances,
-)
+from bahsic.kernels.rows import Array, FloatArray, as_labels, check_range, inner_products, row_blocks, squared_distances
 from bahsic.parameters import is_count
 
 
@@ -100,7 +90,8 @@ class Laplacian(_Exponential):
     power: ClassVar[int] = 1
 
     def total(self, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
-        return rounded(cdist(X, X if Y is None else Y, "cityblock"), X.dtype)
+        with np.errstate(over="ignore"):  # a distance beyond float32 is infinite there
+            return np.asarray(cdist(X, X if Y is None else Y, "cityblock"), dtype=X.dtype)
 
 
 class InverseDistance(ScaledKernel):
@@ -182,7 +173,7 @@ class Linear(_InnerProduct):
 
     def centrable(self, X: Any) -> FloatArray:
         X = self.rows(X)
-        return self.total(X - column_means(X))
+        return self.total(X - (X / len(X)).sum(axis=0))  # without overflow of the sums
 
 
 class Polynomial(_InnerProduct):

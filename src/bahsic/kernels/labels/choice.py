@@ -29,16 +29,7 @@ from bahsic.kernels.labels.outputs import (
     target_type,
 )
 from bahsic.kernels.labels.survival import survival_hint, survival_vectors
-from bahsic.kernels.rows import (
-    Array,
-    FloatArray,
-    as_frequencies,
-    as_labels,
-    as_rows,
-    as_weights,
-    scaled_by_power_of_two,
-    whole,
-)
+from bahsic.kernels.rows import FloatArray, as_labels, as_rows, as_weights, frequencies, scaled_by_power_of_two, whole
 from bahsic.kernels.structured import CountKernel
 from bahsic.kernels.vector import Delta, Gaussian, Linear, kernel_from_name, known_name
 from bahsic.parameters import Given, Message, is_auto
@@ -84,7 +75,7 @@ class LabelKernel:
     name: str
     kernel: Kernel
     values: Any
-    classes: Array | list[Array] | None = None
+    classes: NDArray[Any] | list[NDArray[Any]] | None = None
     doubt: str | None = None
     rare: str | None = None
 
@@ -243,7 +234,7 @@ def _chosen(y: Any, sample_weight: Any) -> tuple[str, str | None]:
             f"y is of type {kind!r} (scikit-learn's type_of_target), for which target_kernel='auto' has no choice; "
             f"accepted: target_kernel one of {', '.join(map(repr, _NAMES[1:]))}, a kernel object or a function"
         )
-    weights = as_frequencies(sample_weight, len(column.values))
+    weights = frequencies(sample_weight, len(column.values))
     n_classes = len(sorted_classes(column.values[weights > 0], "y"))
     return "binary" if n_classes <= 2 else "multiclass", _doubt_of(columns)
 
@@ -270,7 +261,7 @@ def _from_classes(y: Any, name: str, sample_weight: Any) -> LabelKernel:
             f"y has shape {labels.shape}; accepted for target_kernel={name!r}: one label for each sample, "
             "for several target_kernel='multioutput'"
         )
-    weights = as_frequencies(sample_weight, len(labels))
+    weights = frequencies(sample_weight, len(labels))
     classes = sorted_classes(labels[weights > 0, 0], "y")
     if len(classes) == 1:
         raise ValueError(Message(Given("y"), f" has one class only ({classes.tolist()[0]!r}); at least two are needed"))
@@ -282,7 +273,7 @@ def _from_classes(y: Any, name: str, sample_weight: Any) -> LabelKernel:
     return LabelKernel(name, Linear(), vectors, classes, rare=rare)
 
 
-def _sizes(labels: Array, weights: FloatArray) -> Array:
+def _sizes(labels: NDArray[Any], weights: FloatArray) -> NDArray[Any]:
     """Return the number of samples of each class, in sorted order."""
     present = weights > 0
     return np.bincount(np.unique(labels[present], return_inverse=True)[1], weights[present])
@@ -292,7 +283,7 @@ def _from_numbers(y: Any, sample_weight: Any) -> LabelKernel:
     values: FloatArray = as_rows(y, "y").astype(np.float64)
     peak = float(max(values.max(), -values.min()))
     if values.shape[1] > 1:
-        values = standardised(values, as_frequencies(sample_weight, len(values)))
+        values = standardised(values, frequencies(sample_weight, len(values)))
     elif peak and not 1e-100 < peak < 1e100:  # the rule "median" undoes the scaling
         values = scaled_by_power_of_two(values)[0]
     return LabelKernel("regression", Gaussian("median").resolved(values, sample_weight=sample_weight), values)
@@ -300,7 +291,7 @@ def _from_numbers(y: Any, sample_weight: Any) -> LabelKernel:
 
 def _from_outputs(columns: list[Output], sample_weight: Any) -> LabelKernel:
     """Return the kernel on several outputs; its values are columns of numbers, then the vectors of the classes."""
-    weights = as_frequencies(sample_weight, len(columns[0].values))
+    weights = frequencies(sample_weight, len(columns[0].values))
     numbers = []
     for column in columns:
         if column.is_number:  # scaled so that exp(-(y - y')^2) is the kernel "regression"
@@ -327,7 +318,7 @@ def _from_kernel(y: Any, kernel: Kernel, sample_weight: Any) -> LabelKernel:
         codes = kernel.codes(values)[0]
         first = np.unique(codes, return_index=True)[1]
         shown = [row[0] if len(row) == 1 else row for row in values[first].tolist()]
-        counts = np.bincount(codes, as_frequencies(sample_weight, len(codes)))
+        counts = np.bincount(codes, frequencies(sample_weight, len(codes)))
         rare = rare_classes(Message(Given("y")), [shown[i] for i in np.flatnonzero(counts)], counts[counts > 0])
         return LabelKernel("delta", kernel, codes[:, None].astype(np.float64), rare=rare)
     if isinstance(kernel, Precomputed):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bahsic.kernels.labels.outputs import Output, outputs
-from bahsic.kernels.rows import Array, FloatArray, as_frequencies, row_blocks
+from bahsic.kernels.rows import Array, FloatArray, frequencies, row_blocks
 from bahsic.parameters import Given, Message
 
 _MOST_COLUMNS = 512  # of the curves; with more event times, neighbouring ones share a column
@@ -28,7 +28,7 @@ def survival_vectors(y: Any, sample_weight: Any = None) -> FloatArray:
     a Gaussian kernel of d is a Laplacian one of the ranks. In ties, censoring comes after the event.
     """
     event, time = _event_and_time(y)
-    weights = as_frequencies(sample_weight, len(time))
+    weights = frequencies(sample_weight, len(time))
     seen = event & (weights > 0)
     if not seen.any():
         what = f" has no event among {len(time)} subjects"
@@ -38,9 +38,11 @@ def survival_vectors(y: Any, sample_weight: Any = None) -> FloatArray:
     cells = _cells(jumps)
     masses = np.add.reduceat(jumps, cells)
     roots = np.sqrt(np.where(masses > 0, masses, 1.0))  # with very different weights a jump may round to zero
+    known = np.append(1.0, survival)[np.searchsorted(times, time, side="right")]  # S(c), 1 before all events
+    known = np.where(event | (known == 0), np.inf, known)  # survival is zero after an event
     vectors = np.empty((len(time), len(cells)))
     for rows in row_blocks(len(time)):
-        curves = _curves(times, survival, event[rows], time[rows])
+        curves = np.where(times < time[rows, None], 1.0, survival / known[rows, None])  # S_i at the event times
         vectors[rows] = np.add.reduceat(curves * jumps, cells, axis=1) / roots
     return vectors
 
@@ -53,13 +55,6 @@ def kaplan_meier(times: Array, event: Array, time: Array, weights: FloatArray) -
     hazards = np.minimum(deaths / np.cumsum(last_seen[::-1])[::-1], 1.0)
     survival = np.cumprod(1 - hazards)
     return survival, np.append(1.0, survival[:-1]) * hazards
-
-
-def _curves(times: Array, survival: FloatArray, event: Array, time: Array) -> FloatArray:
-    """Return curves S_i at the event times, shape (subjects, times)."""
-    known = np.append(1.0, survival)[np.searchsorted(times, time, side="right")]  # S(c), 1 before all events
-    known = np.where(event | (known == 0), np.inf, known)  # survival is zero after an event
-    return np.where(times < time[:, None], 1.0, survival / known[:, None])
 
 
 def _cells(jumps: FloatArray) -> Array:
