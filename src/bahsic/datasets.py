@@ -20,10 +20,9 @@ def make_xor(
 ) -> _Problem:
     """Generate binary XOR data among noise (section 5.1 of the paper, *Artificial datasets*).
 
-    The first two features lie around the four centres (+-1, +-1); the label is 1 where the two
-    signs agree. Neither feature alone carries information about the label, both together determine it.
-    The other features are standard normal. Classes and clusters are of equal size, as far as
-    `n_samples` allows, and in random order.
+    The first two features lie around the four centres (+-1, +-1); the label is 1 where the two signs agree. Neither
+    feature alone carries information about the label, both together determine it. The other features are standard
+    normal. Classes and clusters are of equal size, as far as `n_samples` allows, and in random order.
 
     Parameters
     ----------

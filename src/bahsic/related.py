@@ -73,10 +73,8 @@ def kta(x: Any, y: Any, kernel: Any = "gaussian", target_kernel: Any = "auto", n
     ----------
     x : array-like of shape (m,) or (m, d), or whatever the kernel takes
     y : array-like of shape (m,) or (m, k), or whatever the kernel takes
-    kernel : str, Kernel or callable
-        On x, see `kernel_from_name`; gamma="optimise" maximises biased HSIC.
-    target_kernel : str, Kernel or callable
-        On y, see `label_kernel`.
+    kernel, target_kernel : str, Kernel or callable
+        On x and y, see `kernel_from_name` and `label_kernel`; gamma="optimise" maximises biased HSIC.
     normalized : bool
         Whether to divide by the Frobenius norms; then the value is between -1 and 1, and not negative for
         positive definite kernels.

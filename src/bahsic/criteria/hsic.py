@@ -63,8 +63,7 @@ def hsic_unbiased(K: Any, L: Any) -> float:
     >>> round(hsic_unbiased(abs(x[:, None] - x), abs(y[:, None] - y)), 12)  # -8/9
     -0.888888888889
     """
-    K, L = _matrices(K, L)
-    return hsic_value(K, label_weights(L))
+    return hsic_value(*_matrix_and_weights(K, L, "unbiased"))
 
 
 def hsic_biased(K: Any, L: Any) -> float:
@@ -87,8 +86,7 @@ def hsic_biased(K: Any, L: Any) -> float:
     >>> hsic_biased([[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]])
     1.0
     """
-    K, L = _matrices(K, L)
-    return hsic_value(K, label_weights(L, "biased"))
+    return hsic_value(*_matrix_and_weights(K, L, "biased"))
 
 
 def hsic_variance(K: Any, L: Any) -> float:
@@ -127,8 +125,7 @@ def hsic_variance(K: Any, L: Any) -> float:
     >>> round(hsic_variance(np.outer(x, x), np.outer(x, x)), 6)
     8.14
     """
-    K, L = _matrices(K, L)
-    return estimate_and_variance(K, label_weights(L))[1]
+    return estimate_and_variance(*_matrix_and_weights(K, L, "unbiased"))[1]
 
 
 def hsic_bound(m: int, delta: float) -> float:
@@ -192,10 +189,10 @@ def variance_of_products(products: FloatArray, sample_weight: FloatArray | None 
         return 16 / m * float(np.average(np.square(h - np.average(h, weights=w)), weights=w))
 
 
-def _matrices(K: Any, L: Any) -> tuple[Matrix, Matrix]:
+def _matrix_and_weights(K: Any, L: Any, statistic: Statistic) -> tuple[Matrix, CentredWeights]:
     K, L = as_gram(K, "K"), as_gram(L, "L")
     check_same_length(K=len(K), L=len(L))
-    return Matrix(K), Matrix(L)
+    return Matrix(K), label_weights(Matrix(L), statistic)
 
 
 def hsic_value(K: Gram, weights: CentredWeights) -> float:

@@ -162,9 +162,7 @@ def needed_pvalues(
     return np.array([float(stats.norm.sf(r / np.sqrt(v))) if v > 0 else 1.0 for r, v in sums])
 
 
-def _sums_and_variances(
-    columns: Columns, Y: Array, n: int, units: Sequence[Indices], n_tested: int | None
-) -> list[tuple[float, float]]:
+def _sums_and_variances(columns: Columns, Y: Array, n: int, units: Sequence[Indices], n_tested: int | None) -> Array:
     """Return for each unit the sum of the products of residuals and its variance; the first n samples learn."""
     features = np.concatenate(units)
     D = totals(columns, features, 2)
@@ -174,10 +172,9 @@ def _sums_and_variances(
     for choice in np.unique(choices):
         outputs = choices == choice
         prediction[:, outputs] = _fitted(scaled_D, Y[:n, outputs], *_CHOICES[choice])
-    results = []
-    for unit in units[:n_tested]:
+    results = np.zeros((len(units[:n_tested]), 2))
+    for result, unit in zip(results, units, strict=False):
         if not len(unit):  # nothing varies
-            results.append((0.0, 0.0))
             continue
         rest = _scaled(np.maximum(D - totals(columns, unit, 2), 0.0), len(features) - len(unit))
         # One tuning serves m too: predictions are known for the test samples, without their labels.
@@ -190,7 +187,7 @@ def _sums_and_variances(
         products = np.vecdot(of_Y @ Y[n:], of_f @ f)
         independent = np.vecdot(of_Y, of_Y) @ np.vecdot(of_f, of_f)
         dependent = np.linalg.norm(of_Y.T.astype(np.float32) @ of_f.astype(np.float32)) ** 2
-        results.append((float(products.sum()), float(np.square(products).sum() * dependent / independent)))
+        result[:] = products.sum(), np.square(products).sum() * dependent / independent
     return results
 
 

@@ -70,14 +70,10 @@ def resolved_target_kernel(selector: Any, y: Any, target_kernel: Any) -> Any:
     return "regression" if predicts_numbers else chosen_name(y, target_kernel, warn=True)
 
 
-def part_size(fraction: float, size: int) -> int:
-    """Return the number of samples in a part, with at least one inside and one outside."""
-    return min(max(round(fraction * size), 1), size - 1)
-
-
 def draw_part(random: np.random.RandomState, strata: Sequence[Indices], fraction: float) -> Indices:
-    """Draw a fraction of the samples of each stratum at random, in increasing order."""
-    chosen = [random.choice(stratum, part_size(fraction, len(stratum)), replace=False) for stratum in strata]
+    """Draw a fraction of each stratum at random, at least one sample and not all, in increasing order."""
+    sizes = (min(max(round(fraction * len(stratum)), 1), len(stratum) - 1) for stratum in strata)
+    chosen = [random.choice(stratum, size, replace=False) for stratum, size in zip(strata, sizes, strict=True)]
     return np.sort(np.concatenate(chosen))
 
 
@@ -101,14 +97,13 @@ def random_splits(samples: Samples, n_splits: int, test_size: float, random: np.
     """Draw splits of the samples, stratified by class."""
     check_fraction("test_size", test_size)
     strata = samples.strata("target_kernel='regression' for numbers")
-    n_test = sum(part_size(test_size, len(stratum)) for stratum in strata)
-    n_learning = len(samples) - n_test
+    tests = [draw_part(random, strata, test_size) for _ in range(n_splits)]
+    n_test, n_learning = len(tests[0]), len(samples) - len(tests[0])
     if min(n_test, n_learning) < MIN_SAMPLES:
         raise ValueError(
             f"test_size is {test_size!r}, which makes {n_learning} samples to select with and {n_test} to test with; "
             f"accepted: at least {MIN_SAMPLES} of each"
         )
-    tests = [draw_part(random, strata, test_size) for _ in range(n_splits)]
     seeds = random.randint(2**31 - 1, size=n_splits)
     learning = [np.setdiff1d(np.arange(len(samples)), test) for test in tests]
     return [Split(*parts) for parts in zip(learning, tests, seeds.tolist(), strict=True)]

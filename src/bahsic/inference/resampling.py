@@ -141,13 +141,11 @@ def selection_frequencies(
     samples = parts.Samples(X, y, target_kernel)
     selector = _fixed_selector(selector, X, target_kernel)
     strata = samples.strata("stratify=False") if stratify else [np.arange(len(samples))]
-    size = sum(parts.part_size(subsample, len(stratum)) for stratum in strata)
-    if size < parts.MIN_SAMPLES:
-        raise ValueError(
-            f"subsample is {subsample!r}, {size} of {len(samples)} samples; accepted: at least {parts.MIN_SAMPLES}"
-        )
     random = random_source(random_state)
     drawn = [parts.draw_part(random, strata, subsample) for _ in range(n_resamples)]
+    if len(drawn[0]) < parts.MIN_SAMPLES:
+        few = f"{len(drawn[0])} of {len(samples)} samples"
+        raise ValueError(f"subsample is {subsample!r}, {few}; accepted: at least {parts.MIN_SAMPLES}")
     supports = parts.parallel_map(lambda part: _support(selector, *samples.part(part)), drawn, n_jobs, len(samples))
     return np.asarray(np.mean(supports, axis=0, dtype=np.float64))
 

@@ -63,13 +63,11 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
     X : array-like, sparse matrix, dataframe, memmap, zarr or dask array of shape (m, d)
         The data, or what ``bahsic.data.prepared.prepared`` made of them.
     y : array-like of shape (m,) or (m, k), or whatever ``target_kernel`` takes
-    kernel, target_kernel
-        As for `hsic_test`; ``kernel`` is evaluated on single features.
+    kernel, target_kernel, n_permutations, random_state, n_jobs
+        As for `hsic_test`; ``kernel`` is evaluated on single features, which share the same permutations.
     standardize, categorical_features, missing, identifiers
         As for `BAHSIC`.
     method : {"gamma", "permutation"}
-    n_permutations, random_state, n_jobs
-        As for `hsic_test`; all features share the same permutations.
 
     Returns
     -------

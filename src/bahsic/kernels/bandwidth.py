@@ -130,10 +130,8 @@ def median_gamma(kernel: ScaledKernel, X: FloatArray, weights: FloatArray | None
     median = _median_distance(kernel, scaled, weights)
     if median == 0:
         return 1.0
-    try:
-        gamma = math.ldexp(1 / (2 * median**kernel.power), -kernel.power * exponent)
-    except OverflowError:
-        gamma = math.inf
+    with np.errstate(over="ignore"):  # reported in the next lines
+        gamma = float(np.ldexp(1 / (2 * median**kernel.power), -kernel.power * exponent))
     accepted = f"a normal number; X has a median distance of {median:.3g} * 2**{exponent}, so rescale X"
     check_parameter("gamma", gamma, sys.float_info.min <= gamma < math.inf, accepted)
     return gamma

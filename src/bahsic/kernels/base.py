@@ -30,12 +30,6 @@ def check_positive(name: str, value: Any) -> None:
     check_parameter(name, value, is_number(value) and value > 0, "a positive finite number")
 
 
-def check_same_features(X: Array, Y: Array) -> None:
-    """Raise unless the two sets of rows have the same number of features."""
-    if X.shape[1] != Y.shape[1]:
-        raise ValueError(f"X has {X.shape[1]} features, Y has {Y.shape[1]}; accepted: the same number in both")
-
-
 class Kernel(BaseEstimator):
     """Base class of kernels: a function k(x, x') of two samples, evaluated on two sets of rows at once.
 
@@ -78,6 +72,13 @@ class Kernel(BaseEstimator):
     def rows(self, X: Any, argument: str = "X") -> Any:
         """X, checked and in the form that this kernel takes: something with a length and slices."""
         return as_rows(X, argument)
+
+    def _rows_of_both(self, X: Any, Y: Any) -> tuple[Array, Array]:
+        """Return two sets of rows with the same number of features."""
+        X, Y = self.rows(X), self.rows(Y, "Y")
+        if X.shape[1] != Y.shape[1]:
+            raise ValueError(f"X has {X.shape[1]} features, Y has {Y.shape[1]}; accepted: the same number in both")
+        return X, Y
 
     def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> Self:
         """Return the kernel with checked parameters, and numbers in place of rules.
@@ -186,11 +187,9 @@ class PointwiseKernel(Kernel):
         return kernel.deviation(D, out=D) if flat else kernel.link(D, out=D)
 
     def _pair(self, X: Any, Y: Any) -> tuple[FloatArray, FloatArray | None]:
-        X = self.rows(X, "X")
         if Y is None:
-            return X, None
-        Y = self.rows(Y, "Y")
-        check_same_features(X, Y)
+            return self.rows(X), None
+        X, Y = self._rows_of_both(X, Y)
         dtype = np.result_type(X, Y)
         return X.astype(dtype, copy=False), Y.astype(dtype, copy=False)
 

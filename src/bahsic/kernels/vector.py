@@ -19,7 +19,6 @@ from bahsic.kernels.base import (
     Precomputed,
     check_parameter,
     check_positive,
-    check_same_features,
     is_number,
 )
 from bahsic.kernels.rows import Array, FloatArray, as_labels, check_range, inner_products, row_blocks, squared_distances
@@ -240,9 +239,7 @@ class Delta(Kernel):
         return as_labels(X, argument)
 
     def __call__(self, X: Any, Y: Any = None) -> FloatArray:
-        X = self.rows(X)
-        Y = X if Y is None else self.rows(Y, "Y")
-        check_same_features(X, Y)
+        X, Y = self._rows_of_both(X, X if Y is None else Y)
         x_codes, y_codes = self.codes(X, Y)
         dtype = np.float32 if X.dtype == Y.dtype == np.float32 else np.float64
         return np.equal.outer(x_codes, y_codes).astype(dtype)

@@ -103,8 +103,7 @@ class LabelKernel:
 
     def warn_of_choice(self) -> None:
         """Warn where it is not obvious whether y are classes or numbers."""
-        if self.doubt is not None:
-            _warn(self.doubt)
+        _warn(self.doubt)
 
     def _idle(self, *, weighted: bool) -> Message | None:
         """Return why no feature can depend on the labels: all are equal, or all of different classes."""
@@ -205,7 +204,7 @@ def chosen_name(y: Any, target_kernel: Any, *, warn: bool = False) -> Any:
     if not is_auto(target_kernel):
         return target_kernel
     name, doubt = _chosen(y, None)
-    if warn and doubt is not None:
+    if warn:
         _warn(doubt)
     return name
 
@@ -329,12 +328,13 @@ def _from_kernel(y: Any, kernel: Kernel, sample_weight: Any) -> LabelKernel:
     return LabelKernel(name, kernel, values)
 
 
-def _warn(message: str) -> None:
-    """Warn the first caller outside of this package and of scikit-learn."""
+def _warn(message: str | None) -> None:
+    """Warn the first caller outside of this package and of scikit-learn, if there is something to say."""
     frame, level = inspect.currentframe(), 1
     while frame is not None and frame.f_globals.get("__name__", "").startswith(("bahsic.", "sklearn.")):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, UserWarning, stacklevel=level)
+    if message is not None:
+        warnings.warn(message, UserWarning, stacklevel=level)
 
 
 def labels_of(y: Any, samples: NDArray[np.intp], target_kernel: Any) -> Any:
