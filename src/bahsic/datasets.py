@@ -1,12 +1,11 @@
 """Artificial data sets whose relevant features are known."""
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bahsic.parameters import RandomStateLike, check_count, random_source
+from bahsic.parameters import RandomStateLike, check_count, check_parameter, is_number, random_source
 
 # Consecutive centres differ in class, so that taking them in turn balances the classes too.
 _XOR_CENTRES = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]])
@@ -197,6 +196,5 @@ def _checked_source(
     """Check all parameters and return the source of random numbers."""
     check_count("n_samples", n_samples, min_samples)
     check_count("n_features", n_features, min_features)
-    if isinstance(noise, bool) or not isinstance(noise, Real) or not 0 <= float(noise) < np.inf:
-        raise ValueError(f"noise is {noise!r}; accepted: a finite number of at least 0")
+    check_parameter("noise", noise, is_number(noise) and noise >= 0, "a finite number of at least 0")
     return random_source(random_state)

@@ -13,9 +13,8 @@ import numpy as np
 from bahsic.arrays import Indices
 from bahsic.criteria.weights import CentredWeights, Weights, label_weights
 from bahsic.kernels import LabelKernel
-from bahsic.kernels.base import check_parameter
 from bahsic.kernels.rows import FloatArray
-from bahsic.parameters import is_count, random_source
+from bahsic.parameters import check_parameter, is_count, random_source
 
 # block_size="auto": up to so many samples all of them at once, beyond it random blocks of this size.
 EXACT_SAMPLES, BLOCK_SIZE = 10_000, 500

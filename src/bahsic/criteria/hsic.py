@@ -9,8 +9,8 @@ import numpy as np
 
 from bahsic.criteria.weights import CentredWeights, Gram, Matrix, Statistic, centred, label_weights, overflow_reported
 from bahsic.kernels import Kernel, LabelKernel, kernel_from_name, label_kernel
-from bahsic.kernels.base import check_parameter
 from bahsic.kernels.rows import FloatArray, as_gram, check_same_length, row_blocks
+from bahsic.parameters import check_parameter
 
 
 def hsic_weights(L: Any, statistic: Statistic = "unbiased", sample_weight: Any = None) -> FloatArray:

@@ -17,7 +17,7 @@ from bahsic.engine import threads
 from bahsic.inference import centred
 from bahsic.inference.dependence import kernel_input
 from bahsic.kernels import Function, Kernel, LabelKernel, Precomputed, kernel_from_name, label_kernel
-from bahsic.parameters import check_choice, check_count, random_source
+from bahsic.parameters import check_choice, check_count, check_parameter, random_source
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,8 +177,7 @@ def hsic_interval(  # noqa: PLR0913 - as `hsic_test`
     >>> round(low, 4), round(high, 4)
     (0.019, 0.0425)
     """
-    if not (isinstance(level, float) and 0 < level < 1):
-        raise ValueError(f"level is {level!r}; accepted: a float between 0 and 1")
+    check_parameter("level", level, isinstance(level, float) and 0 < level < 1, "a float between 0 and 1")
     check_choice("method", method, ("normal", "bound"))
     options = {"standardize": standardize, "categorical_features": categorical_features, "missing": missing}
     labels, resolved, K, estimate, variance = _estimated(x, y, kernel, target_kernel, options)

@@ -6,7 +6,6 @@ import math
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +22,7 @@ from bahsic.engine.executor import Item, Result
 from bahsic.kernels.labels.choice import chosen_name, labels_of
 from bahsic.kernels.rows import as_labels, check_same_length
 from bahsic.kernels.vector import kernel_on_features
-from bahsic.parameters import is_auto
+from bahsic.parameters import check_parameter, is_auto, is_number
 
 MIN_SAMPLES = FEWEST_SAMPLES["unbiased"]
 
@@ -132,5 +131,4 @@ def parallel_map(function: Callable[[Item], Result], items: Iterable[Item], n_jo
 
 def check_fraction(name: str, value: Any) -> None:
     """Raise unless a value is a fraction."""
-    if not isinstance(value, Real) or not 0 < float(value) < 1:
-        raise ValueError(f"{name} is {value!r}; accepted: a fraction between 0 and 1")
+    check_parameter(name, value, is_number(value) and 0 < value < 1, "a fraction between 0 and 1")

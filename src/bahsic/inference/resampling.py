@@ -22,8 +22,7 @@ from bahsic.inference.conditional import needed_pvalues
 from bahsic.inference.independence import hsic_test, without_labels
 from bahsic.inference.scores import scores_of_columns
 from bahsic.kernels import Gaussian, label_kernel
-from bahsic.kernels.base import check_parameter
-from bahsic.parameters import check_choice, check_count, check_jobs, random_source
+from bahsic.parameters import check_choice, check_count, check_jobs, check_parameter, random_source
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,10 +25,9 @@ from bahsic.engine.scorer import kernel_values, resolved_on
 from bahsic.inference import centred
 from bahsic.inference.independence import centred_labels, without_labels
 from bahsic.kernels import Gaussian, Kernel, LabelKernel, label_kernel
-from bahsic.kernels.base import is_number
 from bahsic.kernels.rows import check_same_length
 from bahsic.kernels.vector import kernel_on_features
-from bahsic.parameters import check_choice, check_count, random_source
+from bahsic.parameters import check_choice, check_count, is_number, random_source
 
 # Entries of the columns whose factors are made at a time: factors have some twenty times as many, which fit the cache.
 # Fewer columns of categories, because the squares of their matrices cost O(m c^2).

@@ -10,8 +10,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from bahsic.kernels.base import PointwiseKernel, check_parameter, check_positive, is_number
+from bahsic.kernels.base import PointwiseKernel
 from bahsic.kernels.rows import FloatArray, as_weights, row_blocks, scaled_by_power_of_two
+from bahsic.parameters import check_parameter, check_positive, is_number
 
 Gamma = float | str | Callable[[FloatArray], float]
 

@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Callable
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from bahsic.kernels.rows import Array, FloatArray, as_gram, as_rows
-
-
-def check_parameter(name: str, value: object, valid: bool, accepted: str) -> None:
-    """Raise a ValueError that names the parameter, its value and what is accepted, unless valid."""
-    if not valid:
-        raise ValueError(f"{name} is {value!r}; accepted: {accepted}")
-
-
-def is_number(value: object) -> bool:
-    """Return whether value is a finite real number; booleans are not."""
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def check_positive(name: str, value: Any) -> None:
-    """Raise unless value is a positive finite number."""
-    check_parameter(name, value, is_number(value) and value > 0, "a positive finite number")
+from bahsic.parameters import check_parameter
 
 
 class Kernel(BaseEstimator):

@@ -10,9 +10,9 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import norm
 
-from bahsic.kernels.base import Kernel, check_parameter
+from bahsic.kernels.base import Kernel
 from bahsic.kernels.rows import FloatArray
-from bahsic.parameters import is_count
+from bahsic.parameters import check_parameter, is_count
 
 Vocabulary = dict[Hashable, int]  # the number of each token, in order of first appearance
 Graph = tuple[list[list[int]], list[Hashable]]  # the neighbours and the label of each node

@@ -12,17 +12,9 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from bahsic.kernels.bandwidth import Gamma, ScaledKernel
-from bahsic.kernels.base import (
-    Function,
-    Kernel,
-    PointwiseKernel,
-    Precomputed,
-    check_parameter,
-    check_positive,
-    is_number,
-)
+from bahsic.kernels.base import Function, Kernel, PointwiseKernel, Precomputed
 from bahsic.kernels.rows import Array, FloatArray, as_labels, check_range, inner_products, row_blocks, squared_distances
-from bahsic.parameters import is_count
+from bahsic.parameters import check_parameter, check_positive, is_count, is_number
 
 
 class _Exponential(ScaledKernel):
