@@ -62,10 +62,8 @@ def test_stability_over_resamples_is_told_where_asked_for(xor):
     told = {row["feature"]: row["frequency"] for row in found["stability"]["features"]}
     assert told == {name: value for name, value in zip(NAMES, frequencies, strict=True) if value}
     assert (found["stability"]["n_resamples"], found["stability"]["subsample"]) == (5, 0.5)
-    assert command(found).text.endswith(" --stability 5 --random-state 0")
     shares = [f"{name} {100 * told[name]:.0f}%" for name in found["selected"]]
-    text = run(*words)[1].replace("\n", " ")
-    assert f"Selected again in 5 random halves of the samples: {', '.join(shares)}." in text
+    assert f"random halves of the samples: {', '.join(shares)}." in run(*words)[1].replace("\n", " ")
 
 
 def test_keys_in_the_order_of_the_schema(result, xor):
@@ -115,14 +113,8 @@ def test_selection_is_that_of_the_selector(result, method, selector, criterion):
     assert (told[0]["hsic"] is None) == (told[0]["ridge"] == 0.02) == (criterion == "prediction")
     assert (found["criterion"], found["kernel"]) == (criterion, "laplacian")
     assert found["path"][0]["features"] == [NAMES[j] for j in fitted.path_[0].features]
-
-
-def test_redundancy_of_the_selected_features(result):
-    found = result("-k", 3, "--kernel", "auto")
-    chosen = [NAMES.index(name) for name in found["selected"]]
     assert found["redundancy"]["features"] == found["selected"]
-    table = redundancy(X, chosen)
-    np.testing.assert_allclose(found["redundancy"]["table"], table, rtol=1e-12)
+    np.testing.assert_allclose(found["redundancy"]["table"], redundancy(X, order[:3]), rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -148,14 +140,6 @@ def test_result_has_what_held_out_samples_say(result, words):
     assert (found["criterion"], found["kernel"]) == (fitted.criterion, fitted.kernel_)
 
 
-def test_result_without_held_out_samples(result):
-    found = result("-k", 2, "--kernel", "gaussian")
-    measures = ("predictability", "predictability_error", "score", "score_name", "n_folds", "predicts")
-    assert {found[name] for name in measures} == {None}
-    assert {row["frequency"] for row in found["ranking"]} == {None}
-    assert (found["headline"], found["reason"]) == ("2 of 6 features selected for y", "2 features requested")
-
-
 def test_folds_are_asked_for(result, xor):
     words = ["-k", 2, "--kernel", "gaussian"]
     assert [result(*words, "--cv", cv)["n_folds"] for cv in ("auto", 3, "none")] == [5, 3, None]
@@ -163,6 +147,10 @@ def test_folds_are_asked_for(result, xor):
     text = run("select", xor, *words, "--cv", 3)[1]
     assert re.search(r"^ +1  a_[12] .*  3/3  .*✓$", text, re.MULTILINE)
     assert "folds" not in run("select", xor, *words)[1]
+    found = result(*words)
+    measures = ("predictability", "predictability_error", "score", "score_name", "n_folds", "predicts")
+    assert {found[name] for name in measures} | {row["frequency"] for row in found["ranking"]} == {None}
+    assert (found["headline"], found["reason"]) == ("2 of 6 features selected for y", "2 features requested")
     np.savez("few.npz", X=X[:6], y=Y[:6])
     status, _, err = run("select", "few.npz", *words, "--cv", 2)
     assert (status, err.startswith("bahsic: error: --cv is 2, which gives 3 training and 3 test samples;")) == (3, True)
@@ -184,33 +172,20 @@ def test_nothing_predicts_is_the_first_line():
     assert found["reason"].startswith("no subset of the 8 features predicts the target")
 
 
-def test_first_lines_say_what_is_reached_by_which_criterion_and_kernel(xor):
-    texts = [run("select", xor, "-k", 2, *words)[1].splitlines() for words in ([], PAPER, PAPER[:2])]
-    found = [(lines[0], " ".join(lines).rpartition("Criterion")[2]) for lines in texts]
-    results = [printed("select", xor, "-k", 2, *words) for words in ([], PAPER, PAPER[:2])]
-    assert [first for first, _ in found] == [result["headline"] for result in results]
-    assert found[1][0] == "2 of 6 features selected for y"
-    assert [last for _, last in found] == [
-        f": prediction; kernel: {results[0]['kernel']} (auto); target: two classes; 5 folds.",
-        ": dependence (HSIC); kernel: gaussian; target: two classes.",
-        f": dependence (HSIC); kernel: {results[2]['kernel']} (auto); target: two classes; 5 folds.",
-    ]
-
-
-@pytest.mark.parametrize(("words", "options"), [(PAPER, {}), (["--kernel", "linear"], {"kernel": "linear"})])
-def test_test_of_the_selection_uses_the_seed_and_prints_the_same_bytes(xor, words, options):
-    command = ["select", xor, "-k", 2, "--test", "--seed", 3, *words, "--json"]
-    first, again = (re.sub(r'"timing": \{[^}]*\}', "", run(*command)[1]) for _ in range(2))
-    assert first == again
-    assert "seconds" not in first
-    criterion = "hsic" if words == PAPER else "prediction"
-    expected = selection_test(BAHSIC(2, criterion=criterion, **options), X, Y, random_state=3)
-    found = json.loads(first.rstrip().rstrip("}").rstrip().rstrip(",") + "}")["test"]
+@pytest.mark.parametrize(("words", "options"), [(PAPER, {}), (["--kernel", "linear"], {"criterion": "prediction"})])
+def test_test_of_the_selection_uses_the_seed(xor, words, options):
+    found = printed("select", xor, "-k", 2, "--test", "--seed", 3, *words)["test"]
+    expected = selection_test(BAHSIC(2, kernel=words[-1], **options), X, Y, random_state=3)
     assert (found["pvalue"], found["split_pvalues"]) == (expected.pvalue, expected.split_pvalues.tolist())
     assert found["discoveries"] == [NAMES[j] for j in expected.discoveries()]
 
 
-def test_groups_by_prefix_by_file_and_by_none(result, xor):
+def test_the_same_command_prints_the_same_bytes(xor):
+    words = ["select", xor, "-k", 2, "--stability", 2, *PAPER, "--json"]
+    assert len({run(*words)[1].partition('"timing"')[0] for _ in range(2)}) == 1
+
+
+def test_groups_by_prefix_by_file_and_by_none(result):
     found = result("-k", 1, "--groups", "prefix:_")
     assert sorted(found["selected"]) == ["a_1", "a_2"]
     assert {entry["feature"]: entry["group"] for entry in found["ranking"]}["b_2"] == "b"
@@ -220,10 +195,6 @@ def test_groups_by_prefix_by_file_and_by_none(result, xor):
     assert groups == {"a_1": "first", "a_2": "first", "b_1": "b_1", "b_2": "b_2", "c": "last", "d": "last"}
     assert sorted(found["selected"]) == ["a_1", "a_2"]
     assert result("-k", 1)["ranking"][0]["group"] is None
-    for text, told in (("a_11,one\n", "did you mean 'a_1'?"), ("c,one\nc,two\n", "line 2 has 'c' again")):
-        Path("groups.csv").write_text(text)
-        status, _, err = run("select", xor, "-k", 1, "--groups", "groups.csv")
-        assert (status, told in err) == (3, True)
 
 
 def shrink(monkeypatch):
@@ -233,34 +204,24 @@ def shrink(monkeypatch):
         monkeypatch.setattr(f"bahsic.criteria.blocks.{name}", value)
 
 
-def test_blocks_are_drawn_by_the_seed(result):
-    found = result("-k", 2, "--block-size", 20, "--seed", 3, *PAPER)
-    expected = BAHSIC(2, block_size=20, random_state=3).fit(X, Y)
-    assert [step["hsic"] for step in found["path"]] == [step.hsic for step in expected.path_]
-    assert found["parameters"]["block_size"] == 20
-    assert found["path"] != result("-k", 2, "--block-size", 20, "--seed", 4, *PAPER)["path"]
-
-
 def test_blocks_of_many_samples_are_told(result, xor, monkeypatch):
     pytest.importorskip("jinja2", reason="reports need jinja2")
     shrink(monkeypatch)
     monkeypatch.setenv("COLUMNS", "200")
-    found = result("-k", 2, *PAPER, "--report", "blocks.html", "--quiet")
-    assert (found["block_size"], found["parameters"]["block_size"]) == (20, "auto")
-    expected = BAHSIC(2, block_size=20, random_state=0).fit(X, Y)
-    assert [step["hsic"] for step in found["path"]] == [step.hsic for step in expected.path_]
-    lines = [run("select", xor, "-k", 2, *words)[1].splitlines()[-1] for words in (PAPER, ["--kernel", "gaussian"])]
-    assert lines == [
-        "80 samples: HSIC over random blocks of 20 (--block-size none: all at once).",
-        "80 samples: regressions on up to 5 random blocks of 20 (--block-size none: all at once).",
-    ]
-    judged = run("select", xor, "-k", 2)[1].splitlines()
-    assert judged[-2].endswith("(auto); target: two classes; judged on held-out samples.")
-    assert "folds" not in "".join(judged)  # there are none
+    for seed in (3, 4):
+        found = result("-k", 2, *PAPER, "--seed", seed, "--report", "blocks.html", "--quiet")
+        assert (found["block_size"], found["parameters"]["block_size"]) == (20, "auto")
+        expected = BAHSIC(2, block_size=20, random_state=seed).fit(X, Y)
+        assert [step["hsic"] for step in found["path"]] == [step.hsic for step in expected.path_]
+    told = "80 samples: HSIC over random blocks of 20"
+    assert run("select", xor, "-k", 2, *PAPER)[1].endswith(f"{told} (--block-size none: all at once).\n")
+    judged = run("select", xor, "-k", 2)[1]
+    assert "(auto); target: two classes; judged on held-out samples.\n80 samples: regressions on up to 5 " in judged
+    assert "folds" not in judged  # there are none
     exact = result("-k", 2, *PAPER, "--block-size", "none", "--report", "exact.html", "--quiet")
     assert (exact["block_size"], exact["parameters"]["block_size"]) == (None, None)
     assert [step["hsic"] for step in exact["path"]] == [step.hsic for step in BAHSIC(block_size=None).fit(X, Y).path_]
-    assert "80 samples: HSIC over random blocks of 20." in Path("blocks.html").read_text(encoding="utf-8")
+    assert f"{told}." in Path("blocks.html").read_text(encoding="utf-8")
     assert "random blocks" not in Path("exact.html").read_text(encoding="utf-8")
 
 
@@ -297,20 +258,6 @@ def test_keep_takes_a_file(method, result, xor):
     Path("c").write_text("d\n")  # a column comes before a file of its name
     assert result("-k", 3, "--keep", "c")["parameters"]["keep"] == ["c"]
     assert run("select", xor, "--keep", "panel.txt", "-o", "panel.txt")[0] == 2
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"a_1\nb\n", "panel.txt: line 2: xor.npz: no column is called 'b'; "),
-        (b"# nothing\n\n", "--keep panel.txt: no names; accepted: a name of a column in each line"),
-        (b"\xff\xfe\x00", "--keep panel.txt: not UTF-8; accepted: a name of a column in each line"),
-    ],
-)
-def test_bad_lists(content, message, xor):
-    Path("panel.txt").write_bytes(content)
-    status, out, err = run("select", xor, "--keep", "panel.txt")
-    assert (status, out, err.count("\n"), err.startswith(f"bahsic: error: {message}")) == (3, "", 1, True)
 
 
 def test_what_each_addition_brings(result, xor):
@@ -410,6 +357,8 @@ def test_text_columns_of_csv_are_categories():
     pandas.DataFrame(X, columns=NAMES).assign(colour=colour, label=Y).to_csv("table.csv", index=False)
     out = run("select", "table.csv", "--target", "label", "-k", 1, *PAPER, "-o", "reduced.csv", "--quiet", "--json")[1]
     assert json.loads(out)["selected"] == ["colour"]
+    told = run("select", "table.csv", "--target", "label", "-k", 1, *PAPER, "-o", "reduced.csv")[2]
+    assert told == "bahsic: wrote reduced.csv\n"
     reduced = pandas.read_csv("reduced.csv")
     assert (list(reduced.columns), reduced["colour"].tolist()) == (["colour", "label"], colour.tolist())
 
@@ -417,7 +366,7 @@ def test_text_columns_of_csv_are_categories():
 def test_memory_does_not_follow_the_levels_of_a_category():
     pandas = pytest.importorskip("pandas", reason="CSV is read by pandas")
     rng = np.random.default_rng(0)
-    table = pandas.DataFrame({"zip": [f"Z{i % 10_000}" for i in range(20_000)], "a": rng.normal(size=20_000).round(2)})
+    table = pandas.DataFrame({"zip": [f"Z{i % 4000}" for i in range(8000)], "a": rng.normal(size=8000).round(2)})
     table.assign(y=(table["a"] > 0).astype(int)).to_csv("levels.csv", index=False)
     tracemalloc.start()
     words = ["--keep", "zip", "--identifiers", "use", "--block-size", 50, *PAPER]
@@ -426,16 +375,6 @@ def test_memory_does_not_follow_the_levels_of_a_category():
     tracemalloc.stop()
     assert sorted(found["selected"]) == ["a", "zip"]
     assert peak < 5e7
-
-
-def test_reduced_table(xor):
-    status, _, err = run("select", xor, "-k", 2, "-o", "reduced.npz")
-    assert (status, err) == (0, "bahsic: wrote reduced.npz\n")
-    with np.load("reduced.npz") as reduced:
-        chosen = [NAMES.index(name) for name in reduced["feature_names"]]
-        assert sorted(chosen) == [0, 1]
-        np.testing.assert_array_equal(reduced["X"], X[:, chosen])
-        np.testing.assert_array_equal(reduced["y"], Y)
 
 
 def test_rank(xor):
@@ -455,13 +394,9 @@ def test_rank(xor):
 def test_report_of_a_result(xor):
     pytest.importorskip("jinja2", reason="reports need jinja2")
     Path("result.json").write_text(run("select", xor, "-k", 2, "--json")[1])
-    status, out, err = run("report", "result.json")
-    assert (status, out, err) == (0, "", "bahsic: wrote result.html and result_features.csv\n")
+    assert run("report", "result.json") == (0, "", "bahsic: wrote result.html and result_features.csv\n")
+    assert sorted(path.name for path in Path().iterdir()) == ["result.html", "result.json", "result_features.csv", xor]
     assert "a_1" in Path("result.html").read_text(encoding="utf-8")
-    assert Path("result_features.csv").exists()
-    direct = run("select", xor, "-k", 2, "--report", "direct.html", "--quiet")
-    assert (direct[0], direct[2]) == (0, "")
-    assert sorted(path.name for path in Path().iterdir() if path.name.startswith(".")) == []
 
 
 def test_datasets():
@@ -476,12 +411,11 @@ def test_datasets():
     assert Path("wine.csv").read_text().count("\n") == 179
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion(shell):
+def test_completion():
     pytest.importorskip("shtab", reason="completion is made by shtab")
-    status, out, _ = run("completion", shell)
-    assert status == 0
-    assert "standard-errors" in out
+    for shell in ("bash", "zsh", "fish"):
+        status, out, _ = run("completion", shell)
+        assert (status, "standard-errors" in out) == (0, True)
 
 
 # What goes wrong
@@ -560,20 +494,6 @@ def test_errors_leave_no_file_and_show_a_traceback_only_on_demand(xor, monkeypat
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ('{"schema": "bahsic/2"}', "not a result of schema bahsic/1"),
-        ('{"schema": "bahsic/1", "kind": "select", "ranking": []}', "incomplete result"),
-    ],
-)
-def test_results_that_were_changed_by_hand(text, told):
-    pytest.importorskip("jinja2", reason="reports need jinja2")
-    Path("other.json").write_text(text)
-    status, _, err = run("report", "other.json")
-    assert (status, err.count("\n"), told in err) == (3, 1, True)
-
-
-@pytest.mark.parametrize(
     ("words", "module", "extra"),
     [
         (["select", "xor.npz", "-k", "2", "--report", "page.html"], "jinja2", "report"),
@@ -599,40 +519,19 @@ def test_warnings_are_notes():
     assert run("select", "constant.npz", "-k", 50, *PAPER, "--quiet")[2] == ""
 
 
-def test_the_input_is_never_replaced(xor):
-    pandas = pytest.importorskip("pandas", reason="CSV is read by pandas")
+def test_a_class_for_each_sample_is_told_of():
+    np.savez("numbers.npz", X=X, y=np.arange(80) * 1000)
+    status, out, err = run("select", "numbers.npz", "-k", 2, "--target-kernel", "delta", "--json")
+    assert (status, json.loads(out)["input"]["target_kernel"]) == (0, "delta")
+    assert "the target has 80 classes, another one for each sample" in err
+
+
+def test_the_input_is_never_replaced():
     pytest.importorskip("jinja2", reason="reports need jinja2")
-    pandas.DataFrame(X, columns=NAMES).assign(y=Y).to_csv("data_features.csv", index=False)
-    before = Path("data_features.csv").read_bytes()
-    status, _, err = run("select", "data_features.csv", "-t", "y", "-k", 2, "--report", "data.html")
+    Path("data_features.csv").write_text("a,y\n1,2\n")
+    status, _, err = run("select", "data_features.csv", "-t", "y", "--report", "data.html")
     assert (status, "data_features.csv: is read, or written twice" in err) == (2, True)
-    assert Path("data_features.csv").read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    ("numbers", "kernel"),
-    [
-        (np.arange(80) % 26 * 7, "regression"),
-        (np.arange(80) % 20, "multiclass"),
-        (np.arange(80) % 2, "binary"),
-        (np.arange(80) % 2 * 1.0, "binary"),
-        (np.arange(80) * 1000, "regression"),
-    ],
-)
-def test_many_different_numbers_are_no_classes(numbers, kernel):
-    np.savez("numbers.npz", X=X, y=numbers)
-    out, err = run("select", "numbers.npz", "-k", 2, *PAPER, "--json")[1:]
-    assert json.loads(out)["input"]["target_kernel"] == kernel
-    told = "bahsic: note: the target has 26 different whole numbers and is treated as numbers; "
-    assert err == (told + "--target-kernel multiclass treats them as classes\n") * (len(np.unique(numbers)) == 26)
-    assert printed("rank", "numbers.npz", "-q")["input"]["target_kernel"] == kernel
-    expected = BAHSIC(2, target_kernel=kernel).fit(X, numbers)
-    assert [step["hsic"] for step in json.loads(out)["path"]] == [step.hsic for step in expected.path_]
-    asked = run("select", "numbers.npz", "-k", 2, "--target-kernel", "delta", "--json")
-    assert json.loads(asked[1])["input"]["target_kernel"] == "delta"
-    assert asked[2].count("the target has 80 classes, another one for each sample") == (len(set(numbers)) == 80)
-    tested = run("test", "numbers.npz", "--x", "x0", "--y", "y", "--json", "-q")[1]
-    assert json.loads(tested)["input"]["target_kernel"] == kernel
+    assert Path("data_features.csv").read_text() == "a,y\n1,2\n"
 
 
 def test_names_with_commas_and_rules_with_slashes():
@@ -648,17 +547,14 @@ def test_names_with_commas_and_rules_with_slashes():
 
 def test_texts_that_tell_nothing_are_left_out():
     pandas = pytest.importorskip("pandas", reason="CSV is read by pandas")
-    names = [f"id{i}" for i in range(80)]
-    pandas.DataFrame(X, columns=NAMES).assign(name=names, y=Y).to_csv("t.csv", index=False)
-    status, out, err = run("select", "t.csv", "-t", "y", "-k", 2)
-    assert (status, err) == (0, "")
-    assert "Ignored: name (80 different texts in 80 rows); --identifiers use keeps it." in " ".join(out.split())
-    used = printed("select", "t.csv", "-t", "y", "-k", 2, "--identifiers", "use")
+    pandas.DataFrame(X, columns=NAMES).assign(name=[f"id{i}" for i in range(80)], y=Y).to_csv("t.csv", index=False)
+    words = ["select", "t.csv", "-t", "y", "-k", 2, *PAPER]
+    told = "Ignored: name (80 different texts in 80 rows); --identifiers use keeps it."
+    assert told in " ".join(run(*words)[1].split())
+    used, dropped = printed(*words, "--identifiers", "use"), printed(*words, "--drop", "name")
     told = "80 categories, unrelated to the target"
     assert used["columns"][-1] == {"name": "name", "role": "uninformative", "reason": told, "n_missing": 0}
-    status, out, err = run("select", "t.csv", "-t", "y", "-k", 2, "--drop", "name", "--json")
-    assert (status, err) == (0, "")
-    assert json.loads(out)["input"]["options"] == {"drop": ["name"]}
+    assert dropped["input"]["options"] == {"drop": ["name"]}
 
 
 def test_tables_are_refused_in_the_words_of_the_command():
@@ -711,24 +607,6 @@ def test_configuration_and_the_command_line_that_wins(xor):
     assert (found["n_features_to_select"], found["keep"], found["step"]) == (3, ["a_1"], 0.5)
     assert (found["standard_errors"], found["criterion"]) == (False, "hsic")
     assert printed("select", xor, "--config", "c.toml")["parameters"]["keep"] == ["c", "d"]
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("metod = 'forward'", "unknown key 'metod', did you mean 'method'?"),
-        ("method = 'sideways'", "invalid choice: 'sideways'"),
-        ("method = true", "method is true"),
-        ("[select]\nk = 3", "unknown key 'select'"),
-        ("[keep]\nk = 3", "keep is a table"),
-        ("k = ", "not TOML"),
-    ],
-)
-def test_wrong_configuration(xor, tmp_path, text, told):
-    (tmp_path / "c.toml").write_text(text)
-    status, _, err = run("select", xor, "--config", "c.toml")
-    assert (status, told in err, err.count("\n")) == (2, True, 1)
-    assert "No such file" in run("select", xor, "--config", "none.toml")[2]
 
 
 # Start

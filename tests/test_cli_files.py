@@ -2,8 +2,6 @@
 
 import gzip
 import io
-import shlex
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +10,7 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
 from bahsic.datasets import make_xor
-from command import command, needs, printed, run, selector_of, write_frame
+from command import check_repeated, command, needs, printed, run, write_epochs, write_frame
 
 X, Y, _ = make_xor(n_samples=80, n_features=5, random_state=0)
 NAMES = ["a", "b", "c", "d", "e"]
@@ -62,18 +60,6 @@ FORMATS = [
 ]
 
 
-def check_repeated(result):
-    """What the report says repeats the selection, in Python and in a shell."""
-    space = selector_of(result)
-    path = [(step.n_features, step.hsic, step.predictability, step.ridge) for step in space["selector"].path_]
-    assert path == [(s["n_features"], s["hsic"], s["predictability"], s["ridge"]) for s in result["path"]]
-    assert space["selector"].kernel_ == result["kernel"]
-    chosen = space["selector"].get_support(indices=True).tolist()
-    assert chosen == sorted(row["column"] for row in result["ranking"] if row["selected"])
-    again = printed(*shlex.split(command(result).text)[1:])
-    assert {**again, "timing": None} == {**result, "timing": None}
-
-
 FAST = ["-k", "2", "--criterion", "hsic", "--kernel", "gaussian"]
 
 
@@ -83,28 +69,6 @@ def test_every_format_from_file_to_repeated_selection(name, writer, options, fou
     result = printed("select", name, *options, *FAST)
     assert sorted(result["selected"]) == list(found)
     check_repeated(result)
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "told"),
-    [
-        ("ragged.csv", b"a,b,label\n1,2,x\n3,y\n", "line 3 has 2 cells, the header 3; correct that line"),
-        ("nearest.csv", b"a,b,lable\n1,2,x\n3,4,y\n", "no column is called 'label'; did you mean 'lable'?"),
-        ("garbage.parquet", bytes(range(256)) * 9, "reading .parquet failed"),
-        ("garbage.npz", bytes(range(256)) * 9, "reading .npz failed"),
-        ("text.csv", b"a,b,label\n1,2,x\n3,4,y\n", "accepted: at least 4"),
-        ("wide.csv", b"a,label\n1,x\n1e400,y\n3,x\n4,y\n5,x\n", "X contains infinity: 1 entry, in row 1, column 'a'"),
-    ],
-)
-def test_malformed_files_end_in_one_line_that_says_what_to_do(name, content, told):
-    needs("pandas")
-    needs("pyarrow")
-    Path(name).write_bytes(content)
-    status, out, err = run("select", name, *([] if name.endswith(".npz") else ["--target", "label"]))
-    assert (status, out) == (3, "")
-    message = err.splitlines()[-1]  # after a note
-    assert message.startswith("bahsic: error: ")
-    assert told in message
 
 
 def test_selection_of_genes_marks_them():
@@ -117,14 +81,7 @@ def test_selection_of_genes_marks_them():
 
 
 def test_epochs_are_selected_by_frequency():
-    mne = needs("mne")
-    n, rate = 128, 64.0
-    signal = 1e-6 * np.random.default_rng(0).standard_normal((40, 2, n))
-    events = np.column_stack([np.arange(40), np.zeros(40, dtype=int), 1 + np.arange(40) % 2])
-    signal[::2] += 1e-5 * np.sin(2 * np.pi * 12 * np.arange(n) / rate)
-    info = mne.create_info(["Cz", "Pz"], rate, "eeg", verbose="error")
-    made = mne.EpochsArray(signal, info, events, event_id={"left": 1, "right": 2}, verbose="error")
-    made.save("wave-epo.fif", verbose="error")
+    write_epochs("wave-epo.fif", 40, [0, 1])
     options = ["--group-by", "frequency", "--groups", "file", *FAST, "-k", "1"]
     result = printed("select", "wave-epo.fif", *options)
     channels, frequencies = zip(*(name.split(maxsplit=1) for name in result["selected"]), strict=True)

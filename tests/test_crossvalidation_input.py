@@ -10,21 +10,15 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit
+from sklearn.model_selection import KFold, ShuffleSplit
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 from bahsic import BAHSIC, BAHSICCV
-from bahsic.kernels import Precomputed, label_kernel
+from bahsic.kernels import label_kernel
 from selecting import drawn
-
-
-def quick(estimator=None, **changes):
-    """A search that takes little time."""
-    parameters = {"cv": 2, "step": 0.5, "kernel": "linear", **changes}
-    return BAHSICCV(LogisticRegression() if estimator is None else estimator, **parameters)
-
+from selecting import quick_search as quick
 
 # Metadata and workers
 
@@ -114,9 +108,6 @@ def test_several_outputs():
     assert search.score(X, Y) > 0.99
 
 
-# Dataframes
-
-
 # Bad input
 
 
@@ -124,12 +115,8 @@ def test_several_outputs():
     ("changes", "error", "message"),
     [
         ({"estimator": StandardScaler}, TypeError, "estimator is <class .*; accepted: an object with a method fit"),
-        ({"estimator": 3}, TypeError, "estimator is 3; accepted"),
         ({"estimator": StandardScaler()}, TypeError, "score"),
         ({"min_features_to_select": 0}, ValueError, "min_features_to_select is 0; accepted: an int of at least 1"),
-        ({"min_features_to_select": 2.0}, ValueError, "min_features_to_select is 2.0"),
-        ({"min_features_to_select": True}, ValueError, "min_features_to_select is True"),
-        ({"min_features_to_select": None}, ValueError, "min_features_to_select is None"),
         ({"min_features_to_select": 9}, ValueError, "min_features_to_select is 9, X has 8 features"),
         (
             {"min_features_to_select": 3, "feature_groups": [0, 0, 0, 0, 1, 1, 1, 1]},
@@ -139,14 +126,11 @@ def test_several_outputs():
         ({"keep": "age"}, ValueError, "^keep has 'age', which is not a column"),
         ({"cv": 1}, ValueError, "cv is 1; accepted: at least 2"),
         ({"cv": ShuffleSplit(1)}, ValueError, r"cv is ShuffleSplit\(.*number of splits: 1; accepted: at least 2"),
-        ({"cv": []}, ValueError, r"cv is \[\], number of splits: 0"),
         ({"cv": "five"}, ValueError, "cv.*five"),
         ({"scoring": "acuracy"}, ValueError, "acuracy"),
         ({"scoring": ["accuracy"]}, ValueError, r"scoring is \['accuracy'\]; accepted: None"),
-        ({"step": 0}, ValueError, "^step is 0; accepted"),
         ({"n_jobs": 0}, ValueError, "^n_jobs is 0"),
         ({"target_kernel": "precomputed"}, ValueError, "target_kernel is 'precomputed'"),
-        ({"target_kernel": Precomputed()}, ValueError, "target_kernel is 'precomputed'"),
     ],
 )
 def test_invalid_parameters(changes, error, message):
@@ -191,13 +175,6 @@ def test_training_part_of_too_few_samples():
 def test_score_that_is_no_number(scoring, message):
     with pytest.raises(ValueError, match=message):
         quick(GaussianNB(), step=1, scoring=scoring).fit(*drawn())
-
-
-@pytest.mark.filterwarnings("ignore:R.* score is not well-defined")
-def test_undefined_scores_choose_nothing():
-    X, _ = drawn(12)
-    with pytest.raises(ValueError, match=r"scoring by .*Ridge.*score gives nan"):
-        quick(Ridge(), cv=LeaveOneOut()).fit(X, X[:, 1])
 
 
 def test_classes_of_samples_without_weight_do_not_count():

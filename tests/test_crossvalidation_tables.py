@@ -77,39 +77,6 @@ def test_rankings_of_the_folds_are_those_of_the_selector_on_the_training_parts(f
             assert_array_equal(support, alone.support_)
 
 
-@pytest.mark.parametrize("options", OPTIONS)
-def test_selector_is_the_one_of_all_data(options):
-    columns, y = patients()
-    X = in_pandas(columns)
-    search = BAHSICCV(prepared(GaussianNB()), cv=CV, **(MIXED | options)).fit(X, y)
-    size = search.cv_results_["n_features"][np.argmax(search.cv_results_["mean_test_score"])]
-    alone = BAHSIC(int(size), target_kernel="binary", **(MIXED | options)).fit(X, y)
-    assert search.selector_.get_params() == alone.get_params()
-    for name in ("support_", "ranking_", "elimination_order_", "group_order_"):
-        assert_array_equal(getattr(search.selector_, name, None), getattr(alone, name, None))
-    assert search.selector_.path_ == alone.path_
-    assert search.n_features_ == search.selector_.n_features_ == alone.n_features_
-    assert_array_equal(search.ranking_, alone.ranking_)
-    assert_array_equal(search.get_feature_names_out(), alone.get_feature_names_out())
-
-
-@pytest.mark.parametrize("options", [{}, {"feature_groups": GROUPS, "keep": "dose"}])
-def test_scores_by_hand(options):
-    columns, y = patients()
-    X, estimator = in_pandas(columns), prepared(GaussianNB())
-    search = BAHSICCV(estimator, cv=CV, **(MIXED | options)).fit(X, y)
-    for i, (train, test) in enumerate(CV.split(y)):
-        for size, score in zip(
-            search.cv_results_["n_features"], search.cv_results_[f"split{i}_test_score"], strict=True
-        ):
-            names = BAHSIC(int(size), **(MIXED | options)).fit(X.iloc[train], y[train]).get_feature_names_out()
-            fitted = clone(estimator).fit(X.iloc[train][names], y[train])
-            assert score == np.mean(fitted.predict(X.iloc[test][names]) == y[test])
-    fitted = clone(estimator).fit(X[search.get_feature_names_out()], y)
-    assert_array_equal(search.predict_proba(X), fitted.predict_proba(X[search.get_feature_names_out()]))
-    assert search.score(X, y) == np.mean(search.predict(X) == y)
-
-
 @pytest.mark.parametrize(
     ("options", "smallest", "expected"),
     [
@@ -132,16 +99,6 @@ def test_sizes_count_groups_and_what_is_kept(options, smallest, expected):
     assert search.cv_results_["split0_support"][:, kept].all()
     assert search.selector_.n_features_to_select == expected[0]  # all scores are the same
     assert search.n_features_ == search.support_.sum() == search.cv_results_["split0_support"][0].sum()
-
-
-def test_what_the_test_parts_hold_does_not_reach_the_rankings():
-    columns, y = patients()
-    before = BAHSICCV(Seen(), cv=CV, **MIXED).fit(in_pandas(columns), y).cv_results_
-    for name, values in columns.items():  # new levels, no missing entry, numbers that change the deviations
-        values[:20] = [{"ward": "south", "city": f"Bonn {i % 5}", "smokes": True}.get(name, i**3) for i in range(20)]
-    after = BAHSICCV(Seen(), cv=CV, **MIXED).fit(in_pandas(columns), y).cv_results_
-    assert_array_equal(after["split0_ranking"], before["split0_ranking"])
-    assert not np.array_equal(after["split1_ranking"], before["split1_ranking"])
 
 
 # What the estimator gets
@@ -180,21 +137,6 @@ def test_estimator_gets_numbers_as_an_array_with_nan(frame):
     assert type(search.estimator_.seen_) is np.ndarray
     assert_array_equal(search.estimator_.seen_, expected)
     assert search.selector_.path_ == BAHSIC(3, missing="neutral", keep=[1]).fit(expected, y).path_
-
-
-@pytest.mark.parametrize("frame", FRAMES)
-def test_columns_decide_on_what_the_estimator_gets_not_the_parameter(frame):
-    columns, y = patients()
-    numbers = {name: columns[name] for name in ("visits", "weight", "dose")}
-    X = frame(columns)
-    X = X[list(numbers)] if hasattr(X, "iloc") else X.select(list(numbers))
-    plain, by_type = (
-        BAHSICCV(IMPUTED, cv=CV, missing="neutral", categorical_features=kind).fit(X, y)
-        for kind in (None, "from_dtype")
-    )
-    assert all(np.array_equal(plain.cv_results_[name], by_type.cv_results_[name]) for name in plain.cv_results_)
-    seen = BAHSICCV(Seen(), cv=CV, min_features_to_select=3, **MIXED).fit(X, y).estimator_.seen_
-    assert_array_equal(seen, in_codes(columns)[:, [2, 4, 5]])
 
 
 def test_whole_numbers_and_booleans_stay_what_they_are():
@@ -265,16 +207,6 @@ def test_prediction_for_samples_with_nothing_observed():
     assert search.transform(np.full((1, 8), np.nan)).shape == (1, search.n_features_)
     with pytest.raises(ValueError, match="X contains infinity"):
         search.predict(np.full((1, 8), np.inf))
-
-
-def test_output_keeps_the_types_of_a_dataframe():
-    columns, y = patients()
-    X = in_pandas(columns)
-    search = BAHSICCV(Seen(), cv=CV, keep=["ward", "visits"], **MIXED).set_output(transform="pandas").fit(X, y)
-    assert search.transform(X).equals(X[["ward", "visits"]])
-    arrow = in_pyarrow(columns)
-    found = BAHSICCV(Seen(), cv=CV, keep="ward", **MIXED).fit(arrow, y).transform(arrow)
-    assert found[:, 0].tolist() == columns["ward"]
 
 
 def test_tags():

@@ -1,15 +1,13 @@
 """The demonstration finds what it says it finds and fits a plain terminal."""
 
-import io
 import re
-from contextlib import redirect_stdout
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
 from bahsic import hsic_scores, predictability
-from command import main
+from command import run
 
 DATA = load_breast_cancer()
 
@@ -23,11 +21,9 @@ def page(tmp_path_factory):
 @pytest.fixture(scope="module")
 def text(page) -> str:
     """What the command prints in a terminal without blocks; it writes the page too."""
-    output = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
-    with redirect_stdout(output):
-        assert main(["demo", "--report", str(page)]) == 0
-        output.flush()
-    return output.buffer.getvalue().decode("ascii")
+    status, out, _ = run("demo", "--report", page, encoding="ascii")
+    assert status == 0
+    return out
 
 
 def value_in(text: str, row: str) -> float:

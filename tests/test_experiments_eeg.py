@@ -203,35 +203,30 @@ def test_quick_grid(tmp_path):
 # --- tables ---
 
 
-def rows_of(errors, subject):
-    """Rows of two repeats: the errors of each method in four folds."""
-    common = {"subject": subject, "seconds": "0.5", "detail": "10 11 12 22 45 Hz"}
-    return [
-        {"method": method, "repeat": str(place // 2), "fold": str(place % 2), "error": str(value)} | common
-        for method, values in errors.items()
-        for place, value in enumerate(values)
+def test_tables_of_errors_and_of_differences_in_the_same_repeats(tmp_path):
+    special = {"bahsic": [10, 10, 20, 40], "bahsic_in_band": [30, 30, 40, 40]}  # of two folds in each of two repeats
+    errors = {("S007", method): special.get(method, [10, 20, 30, 40]) for method in METHODS}
+    errors |= {("S042", method): [2, 4, 6, 8] for method in METHODS}
+    rows = [
+        {"subject": subject, "method": method, "repeat": str(place // 2), "fold": str(place % 2), "error": str(error)}
+        | {"seconds": "0.5", "detail": "10 11 12 22 45 Hz"}
+        for (subject, method), values in errors.items()
+        for place, error in enumerate(values)
     ]
 
+    def cells(table, first):
+        (line,) = (line for line in table.splitlines() if line.startswith(f"| {first} |"))
+        return [cell.strip() for cell in line.split("|")[2:-1]]
 
-def lines(table):
-    """The cells of each line below the header, by its first one."""
-    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:]]
-    return {first: others for first, *others in cells}
-
-
-def test_tables_of_errors_and_of_differences_in_the_same_repeats(tmp_path):
-    first = {method: [10, 20, 30, 40] for method in METHODS}
-    first |= {"bahsic": [10, 10, 20, 40], "bahsic_in_band": [30, 30, 40, 40]}
-    rows = [*rows_of(first, "S007"), *rows_of({method: [2, 4, 6, 8] for method in METHODS}, "S042")]
-    found = lines(eeg_table.errors(rows[::-1]))  # the order of rows doesn't matter but for that of subjects
-    assert found["S007"][0] == f"25.0 ± {np.std([10, 20, 30, 40], ddof=1):.1f}"
-    assert found["S007"][3] == f"20.0 ± {np.std([10, 10, 20, 40], ddof=1):.1f}"
-    assert found["mean"] == ["15.0", "15.0", "15.0", "12.5", "20.0"]
-    found = lines(eeg_table.differences(rows))["S007"]
-    assert found == ["+0.0 ± 0.0", "+0.0 ± 0.0", "-5.0 ± 0.0", f"+10.0 ± {np.std([15, 5], ddof=1):.1f}"]
+    found = eeg_table.errors(rows[::-1])  # the order of rows doesn't matter but for that of subjects
+    assert cells(found, "S007")[0] == f"25.0 ± {np.std([10, 20, 30, 40], ddof=1):.1f}"
+    assert cells(found, "S007")[3] == f"20.0 ± {np.std([10, 10, 20, 40], ddof=1):.1f}"
+    assert cells(found, "mean") == ["15.0", "15.0", "15.0", "12.5", "20.0"]
+    wanted = ["+0.0 ± 0.0", "+0.0 ± 0.0", "-5.0 ± 0.0", f"+10.0 ± {np.std([15, 5], ddof=1):.1f}"]
+    assert cells(eeg_table.differences(rows), "S007") == wanted
     for method in ("csp", "cssp"):
         without = [row for row in rows if (row["subject"], row["method"], row["repeat"]) != ("S007", method, "1")]
-        assert lines(eeg_table.differences(without))["S007"][0] == ""  # one repeat has no deviation
+        assert cells(eeg_table.differences(without), "S007")[0] == ""  # one repeat has no deviation
     eeg.EXPERIMENT.store(tmp_path).append(rows)
     page = parts(tmp_path)
     assert (page["n_there"], page["n_cells"]) == ("20", "3660")

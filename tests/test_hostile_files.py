@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from command import main, printed, run
+from command import printed, run
 
 X = np.random.default_rng(0).standard_normal((40, 3))
 Y = (X[:, 0] > 0).astype(int)
@@ -67,17 +67,41 @@ def test_a_pipe_may_hold_a_configuration(table, tmp_path):
     os.mkfifo(tmp_path / "p")
     write = "import pathlib, sys; pathlib.Path(sys.argv[1]).write_text('quiet = true')"
     with subprocess.Popen([sys.executable, "-c", write, str(tmp_path / "p")]):
-        assert main(["select", table, "-k", "1", "--config", str(tmp_path / "p")]) == 0
+        assert run("select", table, "-k", "1", "--config", tmp_path / "p")[0] == 0
+
+
+NO_NAMES = "accepted: a name of a column in each line"
 
 
 @pytest.mark.parametrize(
-    "text", ["a = " + "[" * 10**5, "k = " + "9" * 5000, "k = 0x" + "f" * 9000, "\ud800", "k = 1\nk = 2"]
+    ("option", "content", "status", "told"),
+    [
+        ("--keep", "x0\nb\n", 3, "line 2: TABLE: no column is called 'b'; "),
+        ("--keep", "# nothing\n\n", 3, f"no names; {NO_NAMES}"),
+        ("--keep", b"\xff\xfe\x00", 3, f"not UTF-8; {NO_NAMES}"),
+        ("--groups", "x00,one\n", 3, "did you mean 'x"),
+        ("--groups", "x1,one\nx1,two\n", 3, "line 2 has 'x1' again"),
+        ("--config", "metod = 'forward'", 2, "unknown key 'metod', did you mean 'method'?"),
+        ("--config", "method = 'sideways'", 2, "invalid choice: 'sideways'"),
+        ("--config", "method = true", 2, "method is true"),
+        ("--config", "[select]\nk = 3", 2, "unknown key 'select'"),
+        ("--config", "[keep]\nk = 3", 2, "keep is a table"),
+        ("--config", "k = ", 2, "not TOML"),
+        ("--config", "a = " + "[" * 10**5, 2, "given.txt"),
+        ("--config", "k = " + "9" * 5000, 2, "given.txt"),
+        ("--config", "k = 0x" + "f" * 9000, 2, "given.txt"),
+        ("--config", b"\xed\xa0\x80", 2, "given.txt"),
+        ("--config", "k = 1\nk = 2", 2, "given.txt"),
+        ("--config", None, 2, "No such file"),
+    ],
 )
-def test_configurations_that_are_no_toml_are_refused(table, tmp_path, text):
-    (tmp_path / "c.toml").write_bytes(text.encode(errors="surrogatepass"))
-    status, _, told = run("select", table, "--config", tmp_path / "c.toml")
-    assert status == 2
-    check_one_line(told, "c.toml")
+def test_lists_groups_and_configurations_that_are_wrong(table, tmp_path, option, content, status, told):
+    path = tmp_path / "given.txt"
+    if content is not None:
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    found, out, err = run("select", table, option, path)
+    assert (found, out) == (status, "")
+    check_one_line(err, told.replace("TABLE", table))
 
 
 HOSTILE = ["=cmd|'/c calc'!A1", "+1", "@SUM(1)", "-1+1", "\t=1", ["=1"], {"=1": 2}, None, 10**400, float("inf"), True]

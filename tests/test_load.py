@@ -61,7 +61,7 @@ def short_of_memory(folder):
     from fuzz.commands import command_outcome
 
     folder = Path(folder)
-    X, y = data(3000, 8)
+    X, y = data(1500, 8)
     linalg.cholesky(X.T @ X)  # now BLAS, of numpy and of scipy, has its own memory: without it OpenBLAS tries for ever
     linalg.blas.dgemm(1.0, X[:200].T, X[:200].T, trans_b=True)
     np.savez(folder / "t.npz", X=X, y=y)

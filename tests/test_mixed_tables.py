@@ -32,7 +32,7 @@ class Problem:
         self.power, self.statistic, self.m, self.d = power, statistic, m, d
         self.categorical = [bool(categories and j % 3 == 0) for j in range(d)]
         self.missing = missing if isinstance(missing, str) else "neutral" if missing else "error"
-        self.columns = [self._column(j, missing=missing) for j in range(d)]
+        self.columns = [self.column(j, missing=missing) for j in range(d)]
         self.y = self.rng.integers(0, 3, m).tolist()
         self.y[:3] = [0, 1, 2]
         self.weights = self.rng.integers(0, 4, m) if weights else None
@@ -43,7 +43,7 @@ class Problem:
         self.keep = f"x{self.rng.integers(d)}" if keep else None
         self.kept = [unit for unit, group in enumerate(self.groups) if keep and int(self.keep[1:]) in group]
 
-    def _column(self, j, *, missing):
+    def column(self, j, *, missing):
         if self.categorical[j]:
             column = self.rng.choice(list("abcd")[: 2 + j % 3], self.m).tolist()
             column[:2] = ["a", "b"]

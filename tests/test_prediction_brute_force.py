@@ -1,6 +1,7 @@
 """Elimination and selection by prediction equal brute force of the written rule, on many random cases."""
 
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -317,3 +318,11 @@ def check_selection(case):
 def test_order_equals_brute_force(check, first, engine):
     for seed in range(first + 3 * (engine == "loops"), N_CASES, 6):
         check(random_case(seed))
+
+
+@pytest.mark.filterwarnings("ignore:.*features are constant")
+@pytest.mark.parametrize("check", [check_elimination, check_selection])
+def test_order_equals_brute_force_for_blocks_in_several_tiles(check):
+    cases = (random_case(seed, (150, 4)) for seed in range(40))
+    for case in islice((case for case in cases if "block_size" in case.options), 2):
+        check(case)

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -126,24 +127,27 @@ def test_first_tab_stop_skips_to_the_features(page):
 
 
 def test_page_reads_without_script(page):
-    page.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
-    try:
+    command = "setScriptExecutionDisabled"
+    with emulated(page, command, command, {"value": False}, value=True):
         page.refresh()
         assert names(page, "#ranking tr.selected") == ["x1", "x2"]
         assert not page.find_element(By.ID, "size-control").is_displayed()
         assert page.find_elements(By.CSS_SELECTOR, "#ranking button") == []
-    finally:
-        page.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
-@pytest.mark.parametrize("width", [390, 1000])
-def test_page_is_as_wide_as_the_screen(page, width):
-    screen = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": True}
-    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+@contextmanager
+def emulated(browser, command, undo, undone=None, **options):
+    """Emulate a screen, a theme or a browser without script, for a while."""
+    browser.execute_cdp_cmd(f"Emulation.{command}", options)
     try:
-        assert page.execute_script("return document.documentElement.scrollWidth") == width
+        yield
     finally:
-        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        browser.execute_cdp_cmd(f"Emulation.{undo}", undone or {})
+
+
+def screen(browser, width):
+    options = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600}
+    return emulated(browser, "setDeviceMetricsOverride", "clearDeviceMetricsOverride", **options)
 
 
 NAMES = ["marital-status", "concave points_mean", "a_name_of_28_letters_in_all", "WWWW-MMMM-WWWW-MMMM", "é"]
@@ -192,29 +196,23 @@ def wide_names(request, tmp_path_factory):
 
 @pytest.mark.parametrize("width", [390, 700, 1280])
 def test_nothing_is_cut_off_and_no_name_is_broken(browser, wide_names, width):
-    screen = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
-    try:
+    with screen(browser, width):
         browser.get(wide_names.as_uri())
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= width
         browser.execute_script("document.querySelectorAll('details').forEach((e) => { e.open = true; })")
         assert browser.execute_script(CUT_OFF) == []
-    finally:
-        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_texts_of_pictures_stand_out_from_the_page(browser, wide_names, theme):
     features = [{"name": "prefers-color-scheme", "value": theme}]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-    try:
+    with emulated(browser, "setEmulatedMedia", "setEmulatedMedia", {"features": []}, features=features):
         browser.get(wide_names.as_uri())
         style = "return getComputedStyle(document.querySelector('{}')).{}"
         ink = browser.execute_script(style.format(".chart.small text.number", "fill"))
         paper = browser.execute_script(style.format("body", "backgroundColor"))
-        assert contrast(ink, paper) > 4.5
-        assert (luminance(paper) < 0.1) == (theme == "dark")
-    finally:
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    assert contrast(ink, paper) > 4.5
+    assert (luminance(paper) < 0.1) == (theme == "dark")
 
 
 def luminance(colour):

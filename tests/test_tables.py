@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from bahsic.data.column_choice import column_mask, group_of_columns
+from bahsic import BAHSIC
 from bahsic.data.tables import as_table
-from pairwise import pairwise
 
 # One table in every container: a name, then what its entries are.
 COLUMNS = {
@@ -23,7 +22,6 @@ COLUMNS = {
 }
 CODES = np.array([[1.5, 1.0, 3.0, 1.0], [np.nan, 0.0, 1.0, 0.0], [0.5, np.nan, 2.0, 1.0], [2.0, 1.0, 2.0, np.nan]])
 CATEGORIES = {1: ["blue", "red"], 3: [False, True]}
-FORMATS = ["bsr", "coo", "csc", "csr", "dia", "dok", "lil"]
 
 
 def in_pandas(columns):
@@ -88,32 +86,14 @@ def test_every_container_gives_the_same_table(container):
         assert all(type(name) is str for name in table.names)
 
 
-@pytest.mark.parametrize("container", CONTAINERS)
-@pytest.mark.parametrize("names", [["height", "n", "smokes"], ["n"]])
-def test_numbers_alone(container, names):
-    table = as_table(container({name: COLUMNS[name] for name in names}), missing="neutral")
-    assert_array_equal(table.values, CODES[:, [list(COLUMNS).index(name) for name in names]])
-    assert not table.categorical.any()
-    assert table.categories == {}
-
-
-@pytest.mark.parametrize("container", [in_pandas, in_polars, in_pyarrow, in_objects, in_lists])
-def test_large_integers_beside_missing_ones_are_different_categories(container):
-    entries = [2**60, 2**60 + 1, None, 2**60 + 1]
-    if container is in_pandas:
-        entries = pytest.importorskip("pandas").array(entries, dtype="Int64")
-    table = as_table(container({"id": entries}), [0], missing="neutral")
-    assert_array_equal(table.values[:, 0], [0, 1, np.nan, 1])
-
-
 def large(container, gap):
+    """Write whole numbers as the only column of a table, an array, or a frame of the given type."""
     if container == "array":
         return lambda k: np.array([[value, 1] for value in k], dtype=np.uint64 if min(k) > 0 else np.int64)
-    if container in (in_pandas, in_nullable_pandas, in_arrow_pandas):
-        dtype = {in_pandas: "", in_nullable_pandas: "Int64", in_arrow_pandas: "int64[pyarrow]"}[container]
-        dtype = dtype or ("Int64" if gap else "int64")
+    dtypes = {in_pandas: "Int64" if gap else "int64", in_nullable_pandas: "Int64", in_arrow_pandas: "int64[pyarrow]"}
+    if container in dtypes:
         pandas = pytest.importorskip("pandas")
-        return lambda k: pandas.DataFrame({"a": pandas.array(k, dtype=dtype)})
+        return lambda k: pandas.DataFrame({"a": pandas.array(k, dtype=dtypes[container])})
     return lambda k: container({"a": k})
 
 
@@ -124,9 +104,12 @@ def test_large_integers_keep_their_differences(container, gap, offset):
     entries = [offset + k for k in (3, 0, 7, 1)]
     if gap and container != "array":
         entries[1] = None
-    values = as_table(large(container, gap)(entries), missing="neutral").values[:, 0]
+    X = large(container, gap)(entries)
     expected = [np.nan if entry is None else entry - min(filter(None, entries)) for entry in entries]
-    assert_array_equal(values, expected)
+    assert_array_equal(as_table(X, missing="neutral").values[:, 0], expected)
+    levels = sorted(filter(None, entries))
+    expected = [np.nan if entry is None else levels.index(entry) for entry in entries]
+    assert_array_equal(as_table(X, [0], missing="neutral").values[:, 0], expected)
 
 
 def test_large_integers_beside_categories_keep_their_differences():
@@ -185,15 +168,6 @@ def test_other_numbers_become_float64(dtype):
         assert_array_equal(table.values, [[1.0, 0.0], [0.0, 1.0]])
 
 
-def test_columns_of_float32_stay_so_beside_no_others():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"a": np.float32([1, 2]), "b": np.float32([0, 1])})
-    assert as_table(frame).values.dtype == np.float32
-    assert as_table(frame.assign(c=[1, 2])).values.dtype == np.float64
-    assert as_table(frame.assign(c=["u", "v"]), "from_dtype").values.dtype == np.float64
-    assert as_table(frame.astype("Float32")).values.dtype == np.float32
-
-
 @pytest.mark.parametrize("missing", [None, float("nan"), np.float32("nan"), Decimal("nan"), np.datetime64("NaT")])
 @pytest.mark.parametrize("categorical", [None, [0]])
 def test_what_counts_as_missing(missing, categorical):
@@ -227,31 +201,7 @@ def sparse_example(dtype=np.float64):
     return dense
 
 
-@pytest.fixture
-def _never_dense(monkeypatch):
-    def refused(*_args, **_kwargs):
-        raise AssertionError("the matrix became dense")
-
-    for kind in FORMATS:
-        for suffix in ("array", "matrix"):
-            for method in ("toarray", "todense"):
-                monkeypatch.setattr(getattr(sparse, f"{kind}_{suffix}"), method, refused)
-
-
-@pairwise(suffix=["array", "matrix"], kind=FORMATS, dtype=[np.float64, np.float32, np.int8, bool])
-@pytest.mark.usefixtures("_never_dense")
-def test_every_sparse_format(kind, suffix, dtype):
-    dense = sparse_example(dtype)
-    values = as_table(getattr(sparse, f"{kind}_{suffix}")(dense)).values
-    assert type(values) is sparse.csc_array
-    assert values.dtype == (np.float32 if dtype is np.float32 else np.float64)
-    rebuilt = np.zeros(dense.shape)
-    columns = np.repeat(np.arange(4), np.diff(values.indptr))
-    rebuilt[values.indices, columns] = values.data
-    assert_array_equal(rebuilt, dense)
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.int8, bool])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8, bool])
 @pytest.mark.parametrize("kind", ["coo", "csr", "csc"])
 def test_entries_given_twice_are_added(kind, dtype):
     big = 100 if dtype is np.int8 else 1  # twice as much is beyond int8
@@ -262,6 +212,8 @@ def test_entries_given_twice_are_added(kind, dtype):
         "csc": sparse.csc_array((data, twice, np.array([0, 2])), shape=(3, 1)),
     }[kind]
     values = as_table(X).values
+    assert type(values) is sparse.csc_array
+    assert values.dtype == (np.float32 if dtype is np.float32 else np.float64)
     assert values.data.tolist() == [2 * big]
     assert X.data.tolist() == [big, big]
 
@@ -289,59 +241,50 @@ def test_sparse_pandas():
     assert_array_equal(as_table(filled).values, [[1.0], [1.0], [0.0]])
 
 
-@pytest.mark.parametrize("categorical", [[1], [False, True, False, False]])
-def test_sparse_categories(categorical):
-    X = sparse.csr_array(sparse_example())
-    with pytest.raises(ValueError, match=r"categorical_features has columns of a sparse X; accepted: None, or dense"):
-        as_table(X, categorical)
-    for none in (None, "from_dtype", [], [False] * 4):
-        assert not as_table(X, none).categorical.any()
-
-
 # Types of dataframes
 
 
-def test_categorical_types_of_pandas():
-    pandas = pytest.importorskip("pandas")
-    entries = pandas.Categorical(["b", None, "a"], categories=["z", "b", "a"])
-    table = as_table(pandas.DataFrame({"c": entries, "x": [1, 2, 3]}), "from_dtype", missing="neutral")
-    assert_array_equal(table.values, [[1, 1], [np.nan, 2], [0, 3]])
-    assert_same_categories(table.categories, {0: ["a", "b"]})  # "z" does not occur
-    for dtype in ("category", "string", "bool", "boolean", object):
-        values = [True, False] if "bool" in str(dtype) else ["u", "v"]
-        frame = pandas.DataFrame({"c": pandas.Series(values, dtype=dtype)})
-        assert as_table(frame, "from_dtype").categorical.tolist() == [True]
-    assert not as_table(pandas.DataFrame({"c": pandas.Series([1, 2], dtype=object)}), "from_dtype").categorical.any()
+def in_type(library, dtype, entries):
+    """A frame with one column of a type of strings, categories or booleans."""
+    frames = pytest.importorskip(library)
+    if library == "pandas":
+        column = (
+            frames.Categorical(entries, ["z", "b", "a"])
+            if dtype == "unordered"
+            else frames.Series(entries, dtype=dtype)
+        )
+        return frames.DataFrame({"c": column})
+    if library == "polars":
+        kind = frames.Enum(["z", "b", "a"]) if dtype == "Enum" else getattr(frames, dtype)
+        return frames.DataFrame({"c": frames.Series(entries, dtype=kind)})
+    if dtype == "dictionary":
+        return frames.table({"c": frames.array(entries).dictionary_encode()})
+    return frames.table({"c": frames.array(entries, getattr(frames, dtype)())})
 
 
 @pytest.mark.parametrize(
     ("library", "dtype"),
-    [("polars", name) for name in ("Categorical", "Enum", "String", "Boolean")]
+    [("pandas", name) for name in ("category", "unordered", "string", "object", "boolean")]
+    + [("polars", name) for name in ("Categorical", "Enum", "String", "Boolean")]
     + [("pyarrow", name) for name in ("dictionary", "string", "large_string", "string_view", "bool_")],
 )
 def test_categorical_types(library, dtype):
-    frames = pytest.importorskip(library)
     entries = [True, None, False] if dtype.lower().startswith("bool") else ["b", None, "a"]
-    if library == "polars":
-        kind = frames.Enum(["z", "b", "a"]) if dtype == "Enum" else getattr(frames, dtype)
-        X = frames.DataFrame({"c": frames.Series(entries, dtype=kind)})
-    else:
-        encoded = dtype == "dictionary"
-        column = frames.array(entries, frames.string() if encoded else getattr(frames, dtype)())
-        X = frames.table({"c": column.dictionary_encode() if encoded else column})
-    table = as_table(X, "from_dtype", missing="neutral")
+    table = as_table(in_type(library, dtype, entries), "from_dtype", missing="neutral")
     assert_array_equal(table.values[:, 0], [1, np.nan, 0])
-    assert_same_categories(table.categories, {0: [entries[2], entries[0]]})
+    assert_same_categories(table.categories, {0: [entries[2], entries[0]]})  # not "z", which does not occur
 
 
-@pytest.mark.parametrize("library", ["pandas", "pyarrow"])
-def test_numbers_of_a_categorical_type(library):
-    frames = pytest.importorskip(library)
-    column = frames.Categorical([7, 5, 7]) if library == "pandas" else frames.array([7, 5, 7]).dictionary_encode()
-    X = frames.DataFrame({"c": column}) if library == "pandas" else frames.table({"c": column})
+@pytest.mark.parametrize(("library", "dtype"), [("pandas", "category"), ("pyarrow", "dictionary")])
+def test_numbers_of_a_categorical_type(library, dtype):
+    X = in_type(library, dtype, [7, 5, 7])
     assert_same_categories(as_table(X, "from_dtype").categories, {0: [5, 7]})
     with pytest.raises(TypeError, match=r"column 'c' of X has strings or categories .*'from_dtype'"):
         as_table(X)
+    numbers = in_type("pandas", object, [1, 2])
+    assert not as_table(numbers, "from_dtype").categorical.any()
+    assert as_table(numbers.astype(np.float32)).values.dtype == np.float32
+    assert as_table(numbers.astype(np.float32).assign(d=[1, 2])).values.dtype == np.float64
 
 
 def test_names_that_are_no_strings_or_duplicates():
@@ -455,15 +398,6 @@ def test_what_is_no_table(X, error, message):
         as_table(X)
 
 
-@pytest.mark.parametrize("container", FRAMES)
-def test_empty_dataframes(container):
-    with pytest.raises(ValueError, match="minimum of 1 is required"):
-        as_table(in_pandas({}) if container is in_record_batch else container({}))
-    if container is not in_record_batch:  # which has no batches without rows
-        with pytest.raises(ValueError, match=r"0 sample\(s\) \(shape=\(0, 1\)\)"):
-            as_table(container({"a": []}))
-
-
 def test_options_that_are_refused():
     with pytest.raises(ValueError, match=r"^Z contains NaN"):
         as_table([[np.nan]], argument="Z")
@@ -482,14 +416,15 @@ def test_options_that_are_refused():
 
 # Choices of columns
 
-NAMES = np.array(["a", "b", "c", "d"], dtype=object)
+
+def fitted(n=1, **options):
+    frame = pytest.importorskip("pandas").DataFrame(np.random.default_rng(0).normal(size=(20, 4)), columns=list("abcd"))
+    return BAHSIC(n, step=1, **options).fit(frame, np.resize([0, 1], 20))
 
 
 @pytest.mark.parametrize(
     ("columns", "expected"),
     [
-        (None, []),
-        ([], []),
         ("c", [2]),
         (np.int32(3), [3]),
         (["d", "a", "d"], [0, 3]),
@@ -500,65 +435,49 @@ NAMES = np.array(["a", "b", "c", "d"], dtype=object)
         (np.array([False, True, True, False]), [1, 2]),
     ],
 )
-def test_column_mask(columns, expected):
-    mask = column_mask(columns, 4, NAMES, "keep")
-    assert mask.dtype == bool
-    assert mask.shape == (4,)
-    assert np.flatnonzero(mask).tolist() == expected
+def test_columns_that_are_kept(columns, expected):
+    assert fitted(len(expected), keep=columns).get_support(indices=True).tolist() == expected
 
 
 @pytest.mark.parametrize(
-    ("columns", "names", "message"),
+    ("groups", "expected"),
     [
-        ("e", NAMES, "keep has 'e', which is not a column; accepted: a mask, or columns among 'a', 'b', 'c', 'd'$"),
-        (["a"], None, "keep has 'a', which is not a column; accepted: a mask, or columns among 0, 1, 2, 3$"),
-        ([0, -1], None, "keep has -1, which is not a column"),
-        (["a", 1], NAMES, "keep has 1, which is not a column"),
-        ([1, True], NAMES, "keep has True, which is not a column"),
-        ([[0], [1]], NAMES, r"keep has \[0\], which is not a column"),
-        ([11], np.arange(11), r"among 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, \.\.\.$"),
+        (np.array(["y", "x", "x", "x"]), [[0], [1, 2, 3]]),
+        (["x", 1, "x", 1], [[0, 2], [1, 3]]),
+        ([[3, 1], [0]], [[0], [1, 3], [2]]),
+        (np.array([[0, 2], [1, 3]]), [[0, 2], [1, 3]]),
+        ({"ends": ["a", "d"], "b": "b"}, [[0, 3], [1], [2]]),
+        ({"ends": [True, False, False, True]}, [[0, 3], [1], [2]]),
+        ({0: [0, 1], 5: [3]}, [[0, 1], [2], [3]]),
     ],
 )
-def test_what_are_no_columns(columns, names, message):
-    with pytest.raises(ValueError, match=message):
-        column_mask(columns, 4 if names is None else len(names), names, "keep")
+def test_groups_leave_together(groups, expected):
+    assert sorted(sorted(step.features) for step in fitted(feature_groups=groups).path_) == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        (
+            {"keep": "e"},
+            ValueError,
+            "'e', which is not a column; accepted: a mask, or columns among 'a', 'b', 'c', 'd'$",
+        ),
+        ({"keep": ["a", 11]}, ValueError, "keep has 11, which is not a column"),
+        ({"keep": [0, -1]}, ValueError, "keep has -1, which is not a column"),
+        ({"keep": [1, True]}, ValueError, "keep has True, which is not a column"),
+        ({"keep": [[0], [1]]}, ValueError, r"keep has \[0\], which is not a column"),
+        ({"feature_groups": []}, ValueError, "feature_groups has 0 labels"),
+        ({"feature_groups": {"x": [0, 0]}}, ValueError, "feature_groups has column 'a' twice: in 'x' and 'x'"),
+        ({"feature_groups": [["a", "e"]]}, ValueError, "feature_groups has 'e', which is not a column"),
+        ({"feature_groups": {"c": ["a", "b"]}}, ValueError, "the label 'c', which is a column in none of the groups"),
+        ({"feature_groups": [True, False, True, True]}, TypeError, "feature_groups has the label True"),
+        ({"feature_groups": "abcd"}, TypeError, "feature_groups is 'abcd'; accepted: a list or an array"),
+    ],
+)
+def test_what_are_no_columns_or_groups(options, error, message):
+    with pytest.raises(error, match=message):
+        fitted(**options)
 
 
 # Groups
-
-
-@pytest.mark.parametrize(
-    ("feature_groups", "names", "groups", "labels"),
-    [
-        (None, NAMES, [0, 1, 2, 3], ["a", "b", "c", "d"]),
-        (np.array(["y", "x", "x", "x"]), NAMES, [0, 1, 1, 1], ["y", "x"]),
-        (["x", 1, "x", 1], None, [0, 1, 0, 1], ["x", 1]),
-        ([[3, 1], [0]], None, [0, 1, 2, 1], ["group 1", "group 0", 2]),
-        (np.array([[0, 2], [1, 3]]), None, [0, 1, 0, 1], ["group 0", "group 1"]),
-        ({"ends": ["a", "d"], "b": "b"}, NAMES, [0, 1, 2, 0], ["ends", "b", "c"]),
-        ({"ends": [True, False, False, True]}, None, [0, 1, 2, 0], ["ends", 1, 2]),
-        ({0: [0, 1], 5: [3]}, None, [0, 0, 1, 2], [0, 2, 5]),
-    ],
-)
-def test_group_of_columns(feature_groups, names, groups, labels):
-    found, found_labels = group_of_columns(feature_groups, 4, names)
-    assert found.dtype == np.intp
-    assert found.tolist() == groups
-    assert found_labels.tolist() == labels
-    assert {type(label) for label in found_labels.tolist()} <= {int, str}
-
-
-@pytest.mark.parametrize(
-    ("feature_groups", "error", "message"),
-    [
-        ([], ValueError, "feature_groups has 0 labels"),
-        ({"x": [0, 0]}, ValueError, "feature_groups has column 'a' twice: in 'x' and 'x'"),
-        ([["a", "e"]], ValueError, "feature_groups has 'e', which is not a column"),
-        ({"c": ["a", "b"]}, ValueError, "feature_groups has the label 'c', which is a column in none of the groups"),
-        ([True, False, True, True], TypeError, "feature_groups has the label True"),
-        ("abcd", TypeError, "feature_groups is 'abcd'; accepted: a list or an array"),
-    ],
-)
-def test_what_are_no_groups(feature_groups, error, message):
-    with pytest.raises(error, match=message):
-        group_of_columns(feature_groups, 4, NAMES)

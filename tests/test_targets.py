@@ -3,7 +3,6 @@
 import json
 import re
 import warnings
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -29,7 +28,6 @@ from bahsic import (
 )
 from bahsic.kernels import label_kernel
 from bahsic.related import cka
-from bahsic.report.result import selection_result
 from command import run
 
 M = 120
@@ -66,32 +64,26 @@ def told(call):
 
 @pytest.mark.parametrize("name", TARGETS)
 @pytest.mark.filterwarnings("ignore:(y|the target) has .* different whole numbers")
-def test_whole_numbers_in_the_library_and_in_the_command(name, tmp_path, monkeypatch):
+def test_whole_numbers_in_the_library_and_in_the_command(name, tmp_path):
     y, kernel, doubtful = TARGETS[name]
     assert label_kernel(y).name == kernel
     assert BAHSIC(2).fit(X, y).target_kernel_ == kernel
     found = hsic_test(X[:, 0], y, method="gamma")
     assert (found.target_kernel if isinstance(found.target_kernel, str) else "regression") == kernel
     assert found.pvalue == hsic_test(X[:, 0], y, method="gamma", target_kernel=kernel).pvalue
-    pytest.importorskip("pandas", reason="CSV is read by pandas")
-    monkeypatch.chdir(tmp_path)
-    rows = [",".join(map(str, [*x, label])) for x, label in zip(X.tolist(), y.tolist(), strict=True)]
-    (tmp_path / "table.csv").write_text("\n".join(["a,b,c,target", *rows]))
-    for command in (
-        "select table.csv --target target -k 2 --criterion hsic --kernel gaussian --test",
-        "rank table.csv --target target",
-        "test table.csv --x a --y target --pvalues gamma",
-    ):
-        status, out, err = run(*command.split(), "--json")
+    np.savez(tmp_path / "t.npz", X=X, target=y)
+    for command in ("select -k 2 --criterion hsic --kernel gaussian", "rank", "test --x x0 --pvalues gamma"):
+        first, *others = command.split()
+        words = [first, tmp_path / "t.npz", "--y" if first == "test" else "--target", "target", *others]
+        status, out, err = run(*words, "--json")
         assert (status, err.count("different whole numbers")) == (0, doubtful)
         result = json.loads(out)
         assert result["input"]["target_kernel"] == kernel
-    if doubtful:
-        assert run(*command.split(), "--json", "--quiet")[0::2] == (0, "")
+        assert not doubtful or run(*words, "--json", "--quiet")[0::2] == (0, "")
     assert (result["pvalue"], result["statistic"]) == (found.pvalue, found.statistic)
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("name", ["counts", "ratings", "fifteen with gaps", "ten with gaps", "people"])
 def test_one_warning_where_it_is_not_obvious(name):
     y, kernel, doubtful = TARGETS[name]
     n, other = len(np.unique(y)), "multiclass" if kernel == "regression" else "regression"
@@ -128,13 +120,6 @@ def test_a_warning_names_the_line_of_the_user():
         assert [warning.filename for warning in found] == [__file__]
 
 
-def test_a_result_does_not_warn_again():
-    y = TARGETS["years"][0]
-    with pytest.warns(UserWarning, match="60 different whole numbers"):
-        selector = BAHSIC(2).fit(X, y)
-    assert told(lambda: selection_result(selector, X, y, list("abc"))) == []
-
-
 @pytest.mark.parametrize(
     ("kernel", "targets"),
     [
@@ -159,35 +144,17 @@ def test_weights_count_as_repetitions():
     assert label_kernel(absent, sample_weight=[1] * 30 + [0]).name == "multiclass"
 
 
-def containers(values):
-    """The same whole numbers in every type that a user may have."""
-    pandas, polars, pyarrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
-    array, listed = np.array(values), [int(value) for value in values]
-    return [
-        listed,
-        array,
-        array.astype(np.float32),
-        array.astype(np.uint16),
-        array[:, None],
-        array.astype(object),
-        pandas.Series(array),
-        pandas.Series(array, dtype="Int64"),
-        pandas.Series(array, dtype="Float64"),
-        pandas.Series(array, dtype="int64[pyarrow]"),
-        pandas.DataFrame({"y": array}),
-        polars.Series(listed),
-        polars.DataFrame({"y": listed}),
-        pyarrow.array(listed),
-        pyarrow.chunked_array([listed]),
-        pyarrow.table({"y": listed}),
-    ]
-
-
 @pytest.mark.parametrize(("n", "kernel"), [(2, "binary"), (5, "multiclass"), (30, "regression")])
 def test_every_container_of_whole_numbers(n, kernel):
-    values = np.arange(90) % n
-    expected = label_kernel(values)
-    for y in containers(values):
+    pandas, polars, pyarrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    array = np.arange(90) % n
+    listed, expected = array.tolist(), label_kernel(array)
+    dtypes = [np.float32, np.uint16, object]
+    series = ["int64", "Int64", "Float64", "int64[pyarrow]"]
+    frames = [pandas.DataFrame({"y": array}), polars.DataFrame({"y": listed}), pyarrow.table({"y": listed})]
+    arrow = [pyarrow.array(listed), pyarrow.chunked_array([listed])]
+    containers = [listed, array[:, None], *map(array.astype, dtypes), polars.Series(listed), *arrow, *frames]
+    for y in (*containers, *(pandas.Series(array, dtype=dtype) for dtype in series)):
         labels = label_kernel(y)
         assert (labels.name, labels.doubt) == (kernel, expected.doubt)
         assert_allclose(labels.gram(), expected.gram(), rtol=1e-6)
@@ -232,37 +199,29 @@ def test_a_choice_for_all_samples_holds_for_some():
     assert label_kernel(y[:40] % 12).name.numbers == (False, False, False)
 
 
-class Seen(BAHSIC):
-    """A selector that remembers how it took its labels."""
+def recording(selector, seen):
+    """A selector that adds to a list how it took its labels."""
 
-    names: ClassVar[list] = []
+    class Seen(selector):
+        def fit(self, X, y, sample_weight=None, groups=None):
+            fitted = super().fit(X, y, sample_weight=sample_weight, groups=groups)
+            seen.append(getattr(self, "selector_", self).target_kernel_)
+            return fitted
 
-    def fit(self, X, y, sample_weight=None):
-        super().fit(X, y, sample_weight)
-        self.names.append(self.target_kernel_)
-        return self
+    return Seen
 
 
 @pytest.mark.filterwarnings("ignore:y has .* different whole numbers")
 @pytest.mark.parametrize(("y", "kernel"), [(np.arange(M) % 24, "regression"), (np.arange(M) // 8, "multiclass")])
 def test_parts_of_the_samples_do_not_change_the_choice(y, kernel):
-    Seen.names.clear()
-    selection_frequencies(Seen(2), X, y, 4, subsample=0.2, stratify=False, random_state=0)
-    selection_test(Seen(2), X, y, n_splits=3, test_size=0.7, method="gamma", random_state=0)
-    assert Seen.names == [kernel] * 7
-
-
-def test_a_selector_with_a_regressor_takes_numbers():
-    y, seen = np.arange(M) % 4, []
-
-    class Watched(BAHSICCV):
-        def fit(self, X, y, *, sample_weight=None, groups=None, **params):
-            super().fit(X, y, sample_weight=sample_weight, groups=groups, **params)
-            seen.append(self.selector_.target_kernel_)
-            return self
-
-    selection_frequencies(Watched(LinearRegression(), cv=2), X, y, 2, random_state=0)
-    assert seen == ["regression"] * 2
+    seen = []
+    selector = recording(BAHSIC, seen)(2)
+    selection_frequencies(selector, X, y, 4, subsample=0.2, stratify=False, random_state=0)
+    selection_test(selector, X, y, n_splits=3, test_size=0.7, method="gamma", random_state=0)
+    assert seen == [kernel] * 7
+    judged = recording(BAHSICCV, seen)(LinearRegression(), cv=2)  # a regressor takes numbers
+    selection_frequencies(judged, X, np.arange(M) % 4, 2, random_state=0)
+    assert seen[7:] == ["regression"] * 2
 
 
 def test_folds_do_not_warn_again():

@@ -4,7 +4,6 @@ import os
 import re
 import stat
 import subprocess
-import sys
 import threading
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +14,7 @@ from numpy.testing import assert_array_equal
 
 from bahsic import BAHSIC
 from bahsic.files import Data, read_data, write_table
-from command import main
+from command import fresh, run
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes, devices and limits of POSIX")
 
@@ -52,21 +51,26 @@ def is_pipe(path):
     return stat.S_ISFIFO(path.stat().st_mode)
 
 
-def test_devices_stay_devices(tmp_path):
-    before = Path(os.devnull).stat()
-    link = tmp_path / "null.npz"
-    link.symlink_to(os.devnull)
-    write_table(link, Data(X, Y), [0])
-    assert stat.S_ISCHR(Path(os.devnull).stat().st_mode)
-    assert os.path.samestat(Path(os.devnull).stat(), before)
-    assert link.is_symlink()
+def test_devices_and_links_stay_and_permissions_are_handed_on(tmp_path):
+    real, device = tmp_path / "real.npz", Path(os.devnull)
+    real.write_text("old")
+    real.chmod(0o600)
+    before = device.stat()
+    for target in (real, device):
+        link = tmp_path / f"{target.name}-link.npz"
+        link.symlink_to(target)
+        write_table(link, Data(X, Y), [0])
+        assert link.is_symlink()
+    assert stat.S_ISCHR(device.stat().st_mode)
+    assert os.path.samestat(device.stat(), before)
+    assert real.stat().st_mode & 0o777 == 0o600
+    assert_array_equal(read_data(real).X, X[:, [0]])
 
 
 def test_commands_write_tables_and_reports_into_pipes(pipe, table, tmp_path):
     pytest.importorskip("jinja2", reason="the report needs jinja2")
     (npz, read_npz), (page, read_page), (beside, read_beside) = map(pipe, ["o.npz", "o.html", "o_features.csv"])
-    words = ["select", table, "-k", "1", "--criterion", "hsic", "-o", str(npz), "--report", str(page), "--quiet"]
-    assert main(words) == 0
+    assert run("select", table, "-k", 1, "--criterion", "hsic", "-o", npz, "--report", page, "-q")[0] == 0
     (tmp_path / "back.npz").write_bytes(read_npz())
     assert_array_equal(read_data(tmp_path / "back.npz").X, X[:, [0]])
     assert read_page().startswith(b"<!DOCTYPE html>")
@@ -78,7 +82,8 @@ def test_a_report_goes_where_its_link_leads(table, tmp_path):
     pytest.importorskip("jinja2", reason="the report needs jinja2")
     (tmp_path / "far").mkdir()
     (tmp_path / "page.html").symlink_to(tmp_path / "far" / "real.html")
-    assert main(["select", table, "-k", "1", "--report", str(tmp_path / "page.html"), "--quiet"]) == 0
+    words = ["select", table, "-k", 1, "--criterion", "hsic", "--report", tmp_path / "page.html", "-q"]
+    assert run(*words)[0] == 0
     assert [path.name for path in (tmp_path / "far").iterdir()] == ["real.html"]
     assert (tmp_path / "page_features.csv").is_file()
 
@@ -103,34 +108,32 @@ def full_disk():
 
 
 @pytest.mark.parametrize(
-    "name", ["o.csv", "o.csv.gz", "o.parquet", "o.feather", "o.npy", "o.npz", "o.mat", "o.svmlight"]
+    "name", ["o.csv", "o.csv.gz", "o.parquet", "o.feather", "o.npy", "o.npz", "o.mat", "o.svmlight", "o.html"]
 )
-def test_a_full_disk_names_the_file_and_leaves_the_old_one(table, tmp_path, capsys, name):
-    for library in {"parquet": ["pandas", "pyarrow"], "feather": ["pandas", "pyarrow"]}.get(name[2:], ["pandas"]):
+def test_a_full_disk_names_the_file_and_leaves_the_old_one(table, tmp_path, name):
+    libraries = {"parquet": ["pandas", "pyarrow"], "feather": ["pandas", "pyarrow"], "html": ["jinja2"]}
+    for library in libraries.get(name[2:], ["pandas"]):
         pytest.importorskip(library, reason="writes the format")
     (tmp_path / name).write_text("old")
-    words = ["select", table, "-k", "3", "--criterion", "hsic", "--quiet", "-o", str(tmp_path / name)]
+    option = "--report" if name == "o.html" else "-o"
     with full_disk():
-        assert main(words) == 1
-    told = capsys.readouterr().err
+        status, _, told = run("select", table, "-k", "3", "--criterion", "hsic", "--quiet", option, tmp_path / name)
+    assert (status, told.count("\n"), (tmp_path / name).read_text()) == (1, 1, "old")
     assert told.startswith(f"bahsic: error: {tmp_path / name}: ")
-    assert told.count("\n") == 1
-    assert (tmp_path / name).read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, "t.npz"])
 
 
-def test_a_full_disk_names_the_checkpoint(table, tmp_path, capsys):
+def test_a_full_disk_names_the_checkpoint(table, tmp_path):
     with full_disk():
-        assert main(["select", table, "-k", "1", "--checkpoint", str(tmp_path / "kept"), "--quiet"]) == 1
-    told, folder = capsys.readouterr().err, tmp_path / "kept" / "gaussian"
+        status, _, told = run("select", table, "-k", "1", "--checkpoint", tmp_path / "kept", "--quiet")
+    folder = tmp_path / "kept" / "gaussian"
+    assert (status, told.count("\n")) == (1, 1)
     assert re.match(rf"bahsic: error: {re.escape(str(folder))}/fold-\d/bahsic-checkpoint\.json: ", told)
-    assert told.count("\n") == 1
     assert not any(path.is_file() for path in (tmp_path / "kept").rglob("*"))
 
 
-def test_a_full_disk_behind_standard_output_is_one_line(table):
-    with Path("/dev/full").open("w") if Path("/dev/full").exists() else pytest.skip("no /dev/full") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "bahsic", "datasets"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
-        )
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_a_full_disk_behind_standard_output_is_one_line():
+    with Path("/dev/full").open("w") as full:
+        done = fresh("-m", "bahsic", "datasets", capture_output=False, stdout=full, stderr=subprocess.PIPE)
     assert (done.returncode, done.stderr) == (1, "bahsic: error: output: No space left on device\n")

@@ -14,13 +14,7 @@ from bahsic.options import RIDGES
 
 
 class Given(NamedTuple):
-    """A parameter in a message, with a value that it may be set to; the command has options instead.
-
-    Examples
-    --------
-    >>> str(Given("missing", "neutral")), str(Given("block_size"))
-    ("missing='neutral'", 'block_size')
-    """
+    """A parameter in a message, with a value that it may be set to; the command has options instead."""
 
     name: str
     value: Any = None
@@ -36,13 +30,7 @@ class Aside(str):
 
 
 class Message(str):  # noqa: SLOT000 - it carries its parts
-    """Text of an error or a warning that knows its parts: text, parameters as `Given`, and `Aside`.
-
-    Examples
-    --------
-    >>> Message("X has gaps; accepted with ", Given("missing", "neutral"))
-    "X has gaps; accepted with missing='neutral'"
-    """
+    """Text of an error or a warning that knows its parts: text, parameters as `Given`, and `Aside`."""
 
     parts: tuple[str | Given, ...]
 

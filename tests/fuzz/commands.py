@@ -1,10 +1,8 @@
 """A run of the command, and whether it ended as it should."""
 
 import importlib
-import io
-import sys
 
-from bahsic.cli import main
+from command import run
 from fuzz.apart import Outcome
 
 # Imported before a process is forked for each case, as this takes longer than most cases.
@@ -14,10 +12,9 @@ for _name in ("cli.selecting", "cli.testing", "files.reading", "report", "plotti
 
 def command_outcome(words, *, with_output=False):
     """Fine for status 0; refused for one clear line and status 2 or 3, or for lack of memory; else a fault."""
-    stdout, stderr = io.StringIO(), io.StringIO()
-    sys.stdout, sys.stderr = stdout, stderr
-    outcome = _judged(words, main(words), stderr.getvalue())
-    return (outcome, stdout.getvalue()) if with_output else outcome
+    status, out, err = run(*words)
+    outcome = _judged(words, status, err)
+    return (outcome, out) if with_output else outcome
 
 
 def _judged(words, status, told):

@@ -8,7 +8,7 @@ from pathlib import Path
 import anndata
 import arff  # noqa: F401
 import h5py  # noqa: F401
-import mne
+import mne  # noqa: F401
 import numpy as np
 import openpyxl  # noqa: F401
 import pandas as pd
@@ -18,6 +18,7 @@ from scipy import io as scipy_io
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
+from command import write_epochs, write_frame
 from fuzz.apart import Outcome
 from fuzz.commands import command_outcome
 from fuzz.damage import damaged
@@ -91,14 +92,6 @@ def _svmlight(path, generator):
     path.write_bytes(text.getvalue())
 
 
-def _arff(path, generator):
-    frame = _frame(generator).drop(columns=["day", "yes"])
-    lines = ["@relation r", *(f"@attribute {name} numeric" for name in ("a", "b", "c", "d", "whole"))]
-    lines += ["@attribute text {red,blue,green}", "@attribute kind string", "@attribute label numeric", "@data"]
-    lines += [",".join("?" if pd.isna(cell) else str(cell) for cell in row) for row in frame.itertuples(index=False)]
-    path.write_text("\n".join(lines))
-
-
 def _h5ad(path, generator):
     X = np.maximum(_numbers(generator), 0)
     matrix = sparse.csr_matrix(X) if generator.random() < 0.5 else X
@@ -106,28 +99,23 @@ def _h5ad(path, generator):
     anndata.AnnData(matrix, obs=obs, var=pd.DataFrame(index=list("abcd"))).write_h5ad(path)
 
 
-def _epochs(path, generator):
-    info = mne.create_info(["C3", "Cz"], 64.0, "eeg")
-    events = np.column_stack([np.arange(M), np.zeros(M, int), generator.integers(1, 3, M)])
-    data = 1e-6 * generator.standard_normal((M, 2, 64))
-    mne.EpochsArray(data, info, events, event_id={"left": 1, "right": 2}, verbose="error").save(path, verbose="error")
-
+TARGET = ["--target", "label"]
 
 # For each file name the function that writes it, and the options of the command.
 FORMATS = {
-    "t.csv": (_delimited, ["--target", "label"]),
-    "t.tsv": (_delimited, ["--target", "label"]),
-    "t.parquet": (_parquet, ["--target", "label"]),
-    "t.feather": (_feather, ["--target", "label"]),
-    "t.arrow": (_arrow, ["--target", "label"]),
+    "t.csv": (_delimited, TARGET),
+    "t.tsv": (_delimited, TARGET),
+    "t.parquet": (_parquet, TARGET),
+    "t.feather": (_feather, TARGET),
+    "t.arrow": (_arrow, TARGET),
     "t.npy": (lambda path, generator: np.save(path, _numbers(generator)), ["--target", "3"]),
     "t.npz": (lambda path, generator: np.savez_compressed(path, **_arrays(generator)), []),
     "t.mat": (_mat, []),
     "t.svmlight": (_svmlight, []),
-    "t.arff": (_arff, ["--target", "label"]),
-    "t.xlsx": (lambda path, generator: _frame(generator).to_excel(path, index=False), ["--target", "label"]),
-    "t.h5ad": (_h5ad, ["--target", "label"]),
-    "t-epo.fif": (_epochs, []),
+    "t.arff": (lambda path, generator: write_frame(path, _frame(generator).drop(columns=["day", "yes"])), TARGET),
+    "t.xlsx": (lambda path, generator: _frame(generator).to_excel(path, index=False), TARGET),
+    "t.h5ad": (_h5ad, TARGET),
+    "t-epo.fif": (lambda path, generator: write_epochs(path, M, [0]), []),
 }
 _PACKED = (".csv", ".tsv", ".svmlight", ".fif")  # also read when compressed by gzip
 _VARIANTS = 6  # whole files of each format

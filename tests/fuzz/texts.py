@@ -2,12 +2,11 @@
 
 import json
 import shutil
-import sys
 from pathlib import Path
 
 import numpy as np
 
-from bahsic.cli import main
+from command import run
 from fuzz.apart import Outcome
 from fuzz.commands import command_outcome
 from fuzz.damage import damaged
@@ -39,9 +38,8 @@ def prepare(folder):
     (folder / "c.toml").write_text(CONFIG)
     (folder / "g.csv").write_text(GROUPS)
     (folder / "kept").mkdir()
-    words = ["select", str(folder / "t.csv"), "--target", "label", "--quiet", "-k", "auto"]
-    with (folder / "r.json").open("w") as sys.stdout:
-        main([*words, "--json", "--checkpoint", str(folder / "kept")])
+    words = ["select", folder / "t.csv", "--target", "label", "--quiet", "-k", "auto", "--json"]
+    (folder / "r.json").write_text(run(*words, "--checkpoint", folder / "kept")[1])
     return Outcome("fine")
 
 

@@ -149,10 +149,8 @@ def _in_days(value: Any) -> float:
 
 
 def as_float(numbers: Any) -> Any:
-    """Return numbers in float32 or float64; those beyond its range are infinite.
-
-    Of integers that float64 would round, the least of their column is subtracted first, which changes no difference.
-    """
+    """Return numbers in float32 or float64; those beyond its range are infinite."""
+    # Of integers that float64 would round the least of their column is subtracted, which changes no difference.
     if isinstance(numbers, np.ndarray) and numbers.dtype.kind in "iu" and numbers.itemsize == 8 and numbers.size:
         low, high = numbers.min(axis=0), numbers.max(axis=0)
         large = (high > EXACT) | (low < -EXACT)
@@ -202,10 +200,7 @@ def text_role(codes: Array, categories: Array) -> tuple[str, str] | None:
 
 
 def number_role(x: Array, name: str | None) -> tuple[str, str] | None:
-    """Return role and reason of a column of whole numbers that looks like an identifier, else None.
-
-    They count the rows up or down from about zero, or are nearly all different in a column that is called so.
-    """
+    """Return role and reason of a column of whole numbers that counts rows, or is called an identifier, else None."""
     x = x[~np.isnan(x)]
     if len(x) < _FEWEST_ROWS or not np.array_equal(x, np.round(x)):
         return None
