@@ -177,6 +177,8 @@ def test_delta_compares_all_columns_and_types():
 def test_precomputed_returns_the_matrix():
     K = np.array([[2e6, 1.0], [1.0 + 1e-3, 3.0]])  # symmetric up to rounding
     assert_array_equal(Precomputed()(K), K)
+    assert_array_equal((Precomputed() + Precomputed())(K), 2 * np.array(K))
+    assert_array_equal((Precomputed() * Precomputed())(K), np.square(K))  # the sum has left K as it is
     with pytest.raises(TypeError, match="by indexing"):
         Precomputed()(K, K)
 

@@ -25,7 +25,8 @@ from bahsic.engine.plan import Plan
 from bahsic.engine.tiles import Differences
 from bahsic.engine.units import Units
 from bahsic.kernels.bandwidth import ScaledKernel
-from bahsic.kernels.base import Kernel, is_number
+from bahsic.kernels.base import Kernel
+from bahsic.parameters import is_number
 
 NO_UNITS: Indices = np.empty(0, dtype=np.intp)
 

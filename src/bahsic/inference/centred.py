@@ -28,17 +28,10 @@ from bahsic.kernels.rows import row_blocks
 
 Permutations = NDArray[np.int32]
 
-# Largest error of factors, relative to the matrix, with which they are used.
-_LARGEST_ERROR = 1e-12
-
-# Trace of the error of a Cholesky factorisation, relative to that of the matrix: just above the rounding errors.
-_TOLERANCE = 1e-13
-
-# Reading one entry of a permuted matrix takes as long as so many multiplications in a matrix product.
-_PRICE_OF_LOOKING_UP = 40
-
-# Rows of the products in one task.
-_ROWS = 512
+_LARGEST_ERROR = 1e-12  # of factors that are used, relative to the matrix
+_TOLERANCE = 1e-13  # trace of the error of a Cholesky factorisation, relative to the matrix: just above rounding
+_PRICE_OF_LOOKING_UP = 40  # one entry of a permuted matrix takes as long as so many multiplications in a matrix product
+_ROWS = 512  # of the products in one task
 
 
 @dataclass(frozen=True, eq=False)
