@@ -45,11 +45,7 @@ KERNELS = {
     "linear": ("linear", 2, lambda D, Z, S, size, R: inner(D, Z, S)),
     "polynomial": (Polynomial(degree=2), 2, lambda D, Z, S, size, R: (inner(D, Z, S) + 1) ** 2),
     "cubic": (Polynomial(degree=3, coef0=0.5), 2, lambda D, Z, S, size, R: (inner(D, Z, S) + 0.5) ** 3),
-    "inverse": (
-        "inverse_distance",
-        2,
-        lambda D, Z, S, size, R: 1 / (1 + np.sqrt(distances(D, Z, S) / (2 * size))),
-    ),
+    "inverse": ("inverse_distance", 2, lambda D, Z, S, size, R: 1 / (1 + np.sqrt(distances(D, Z, S) / (2 * size)))),
     "sum": (
         Gaussian("dimension") + Linear(),
         2,

@@ -38,10 +38,7 @@ KERNELS = {
     "seventh": (Polynomial(degree=7, coef0=1.0), lambda X, size: (X @ X.T + 1) ** 7),
     "inverse": ("inverse_distance", lambda X, size: 1 / (1 + np.sqrt(squared(X) / (2 * size)))),
     "inverse 2": (InverseDistance(offset=0.5, gamma=2.0), lambda X, size: 1 / (0.5 + np.sqrt(2 * squared(X)))),
-    "sum": (
-        Gaussian("dimension") + Linear(),
-        lambda X, size: np.exp(-squared(X) / (2 * size)) + X @ X.T,
-    ),
+    "sum": (Gaussian("dimension") + Linear(), lambda X, size: np.exp(-squared(X) / (2 * size)) + X @ X.T),
     "function": (
         lambda X, Y: np.minimum(X[:, None], Y[None]).sum(axis=-1),
         lambda X, size: np.minimum(X[:, None], X[None]).sum(axis=-1),

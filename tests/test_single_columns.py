@@ -64,9 +64,7 @@ def labels(kind, x):
 
 
 @pairwise(
-    m=[7, 61],
-    kernel=[Gaussian(0.5), Gaussian(1e-9), Gaussian(40.0), Laplacian(0.5)],
-    missing=["neutral", "indicator"],
+    m=[7, 61], kernel=[Gaussian(0.5), Gaussian(1e-9), Gaussian(40.0), Laplacian(0.5)], missing=["neutral", "indicator"]
 )
 def test_scores_and_redundancy_are_those_of_the_kernel_matrices(m, kernel, missing):
     X, categorical = odd_columns(m)
