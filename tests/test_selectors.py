@@ -74,19 +74,6 @@ def test_no_standard_error_unless_asked_for_and_no_parameter_without_a_gamma():
         assert {(step.standard_error, step.parameter) for step in path} == {(None, None)}
 
 
-@pytest.mark.parametrize(
-    ("y", "expected"),
-    [
-        (np.resize([0, 1], 40), "binary"),
-        (np.resize(["a", "b", "c"], 40), "multiclass"),
-        (np.repeat(np.linspace(0, 1, 20), 2), "regression"),
-    ],
-)
-def test_kernel_on_the_labels_is_recorded(y, expected):
-    assert BAHSIC().fit(drawn()[0], y).target_kernel_ == expected
-    assert BAHSIC(target_kernel="delta").fit(drawn()[0], y).target_kernel_ == "delta"
-
-
 # How many features
 
 

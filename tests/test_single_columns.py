@@ -12,6 +12,7 @@ from bahsic import hsic, hsic_scores, hsic_test, redundancy
 from bahsic.kernels import Delta, Gaussian, Laplacian, Linear
 from bahsic.related import cka
 from pairwise import pairwise
+from selecting import standardised
 
 
 def holes(x, share=0.3, seed=9):
@@ -219,10 +220,6 @@ def table(m=60, seed=0):
     x, z = rng.normal(size=(2, m))
     columns = [x, np.exp(z), 3 - 2 * x + 1e-3 * z, x**2, rng.integers(0, 3, m), rng.standard_cauchy(m), 1e4 + z]
     return np.column_stack(columns)
-
-
-def standardised(X):
-    return (X - X.mean(axis=0)) / X.std(axis=0)
 
 
 def by_pairs(X, kernel):

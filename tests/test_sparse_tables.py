@@ -90,7 +90,8 @@ def test_the_memory_is_that_of_the_stored_entries_and_a_block(monkeypatch):
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
-@pytest.mark.parametrize("selector", [BAHSIC(3, step=1), FOHSIC(5), BAHSIC(3, criterion="prediction")])
+@pytest.mark.parametrize("selector", [BAHSIC(3, step=1), FOHSIC(5), FOHSIC(3, criterion="prediction"), BAHSIC("auto", criterion="prediction")]
+)
 def test_columns_of_few_stored_entries(monkeypatch, kernel, selector):
     """Compiled loops score them by their stored entries alone."""
     monkeypatch.setenv("BAHSIC_COMPILED", "always")
