@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils import _safe_indexing, get_tags
 
 from bahsic import BAHSIC, BAHSICCV
@@ -51,13 +49,6 @@ class Seen(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-
-def prepared(estimator):
-    """A pipeline for any columns of a pandas dataframe."""
-    text, numbers = make_column_selector(dtype_exclude="number"), make_column_selector(dtype_include="number")
-    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-    return make_pipeline(make_column_transformer((encoder, text), (SimpleImputer(), numbers)), estimator)
 
 
 # Against BAHSIC, fold by fold

@@ -7,7 +7,6 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from bahsic import BAHSIC, FOHSIC, hsic_biased, hsic_unbiased, hsic_variance
-from bahsic.datasets import make_xor
 from bahsic.kernels import Gaussian, InverseDistance, Kernel, Laplacian, Linear, Polynomial, label_kernel
 from pairwise import ENGINES, pairwise
 from selecting import SELECTORS, drawn, order, same_fit, selectors_in_turn, standardised
@@ -187,18 +186,6 @@ def test_a_kept_feature_keeps_its_group(selector):
     assert fitted.support_[[3, 4, 5]].all()
     assert fitted.group_order_[:2].tolist() == ["c", "b"]
     assert sorted(order(fitted)[:3].tolist()) == [3, 4, 5]
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_kept_features_condition_the_scores(seed, engine):
-    """Alone, neither feature of the pair says anything; beside the one that is kept, the other comes first."""
-    X, y, _ = make_xor(n_samples=200, n_features=10, random_state=seed)
-    fitted = FOHSIC(2, keep=[0]).fit(X, y)
-    assert fitted.selection_order_[:2].tolist() == [0, 1]
-    assert fitted.path_[0].features == (1,)
-    K = Gaussian(1 / 4)(standardised(X[:, :2]))
-    assert fitted.path_[0].hsic == pytest.approx(hsic_unbiased(K, label_kernel(y).gram()), rel=1e-9)
-    assert BAHSIC(2, keep=[0], step=1).fit(X, y).elimination_order_[-2:].tolist() == [1, 0]
 
 
 @SELECTORS

@@ -340,15 +340,6 @@ def test_linear_kernels_give_the_squared_covariance(offset):
     assert_allclose(hsic(x, y, "linear", "linear", statistic="biased"), expected, rtol=1e-9 if offset else 1e-12)
 
 
-@pytest.mark.parametrize("kernel", [Gaussian(0.7), Linear()])
-def test_binary_labels_give_the_maximum_mean_discrepancy(kernel):
-    x, y = np.random.default_rng(0).normal(size=(10, 3)), np.array(list("nynnyynnnn"))
-    K = kernel(x)
-    blocks = {(a, b): K[y == a][:, y == b].mean() for a, b in product("ny", repeat=2)}
-    discrepancy = blocks["n", "n"] + blocks["y", "y"] - 2 * blocks["n", "y"]
-    assert_allclose(9**2 * hsic(x, y, kernel, statistic="biased"), discrepancy, rtol=1e-12)
-
-
 def test_biased_by_the_trace():
     K, L = np.array(DISTANCES, dtype=float)
     H = np.eye(6) - 1 / 6

@@ -485,4 +485,3 @@ def test_groups_leave_together(groups, expected):
 def test_what_are_no_columns_or_groups(options, error, message):
     with pytest.raises(error, match=message):
         fitted(**options)
-
