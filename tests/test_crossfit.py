@@ -1,7 +1,5 @@
 """Cross-fitting: held-out predictions, the number and the kernel that they choose, splits, weights, and no finding."""
 
-import warnings
-
 import numpy as np
 import pytest
 from sklearn import config_context
@@ -65,6 +63,7 @@ def splits_of(cv, m, y):
     return crossfit_oracle.stratified_folds(y, 5 if cv == "auto" else cv)
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("seed", range(N_CASES))
 def test_held_out_losses_equal_the_definition(seed):
     rng = np.random.default_rng(seed)
@@ -88,9 +87,7 @@ def test_held_out_losses_equal_the_definition(seed):
         feature_groups=given, keep=keep, categorical_features=categorical if any(categorical) else None,
         target_kernel=target, n_jobs=int(rng.integers(1, 3)),
     )  # fmt: skip
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        selector.fit(X, y, weights.astype(float) if weighted else None)
+    selector.fit(X, y, weights.astype(float) if weighted else None)
 
     def gram(samples):
         return label_kernel(y[samples], target).gram()
@@ -124,20 +121,16 @@ def noise(m=80, d=12, seed=0):
     return rng.normal(size=(m, d)), rng.integers(0, 2, m)
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("weights", [1, 2, 10, 1000])
 def test_weights_are_no_copies_that_give_the_answer_away(weights):
     X, y = noise()
-    plain, weighted = (_fit_quietly(X, y, w) for w in (None, np.full(80, float(weights))))
+    weights = np.full(80, float(weights))
+    plain, weighted = (BAHSIC("auto", criterion="prediction").fit(X, y, w) for w in (None, weights))
     for one, other in zip(weighted.path_, plain.path_, strict=True):
         assert one.predictability == pytest.approx(other.predictability, abs=1e-6)
         assert one.predictability < 0.1
     assert np.array_equal(weighted.support_, plain.support_)
-
-
-def _fit_quietly(X, y, weights):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return BAHSIC("auto", criterion="prediction").fit(X, y, weights)
 
 
 def test_nothing_found_keeps_one_feature_and_warns_once():
@@ -200,7 +193,7 @@ def test_scores_of_held_out_predictions():
     assert BAHSIC(1, cv=3).fit(X, X[:, 0]).score_name_ == "R2"
 
 
-def test_groups_reach_the_splitter():
+def test_groups_and_weights_reach_the_splitter_and_the_fit():
     X, y, _ = make_xor(n_samples=120, n_features=4, random_state=0)
     groups = np.repeat(np.arange(12), 10)
     fitted = BAHSIC("auto", cv=GroupKFold(4)).fit(X, y, groups=groups)
@@ -208,16 +201,11 @@ def test_groups_reach_the_splitter():
     assert fitted.predictability_ == given.predictability_
     with pytest.raises(ValueError, match="groups"):
         BAHSIC("auto", cv=GroupKFold(4)).fit(X, y)
-
-
-def test_groups_and_weights_are_routed():
-    X, y, _ = make_xor(n_samples=120, n_features=4, random_state=0)
-    groups, w = np.repeat(np.arange(12), 10), np.resize([1.0, 2.0], 120)
+    w = np.resize([1.0, 2.0], 120)
     with config_context(enable_metadata_routing=True):
         selector = BAHSIC("auto", cv=GroupKFold(4)).set_fit_request(sample_weight=True)
-        routed = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), selector).fit(
-            X, y, groups=groups, sample_weight=w
-        )
+        pipeline = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), selector)
+        routed = pipeline.fit(X, y, groups=groups, sample_weight=w)
     expected = BAHSIC("auto", cv=GroupKFold(4)).fit(StandardScaler().fit_transform(X), y, w, groups)
     assert routed[-1].predictability_ == expected.predictability_
 

@@ -30,9 +30,6 @@ OPTIONS = [
 ]
 
 
-IMPUTED = make_pipeline(SimpleImputer(), GaussianNB())
-
-
 class Seen(ClassifierMixin, BaseEstimator):
     """Takes anything, predicts the most frequent class, and remembers what it was fitted to."""
 
@@ -184,9 +181,10 @@ def test_masked_and_nullable_entries_of_arrays():
     codes = in_codes(columns)[:, [2, 4, 5]]
     nullable = pd.DataFrame(codes).astype("Float64").to_numpy()
     assert any(value is pd.NA for value in nullable.flat)
-    expected = BAHSICCV(IMPUTED, missing="neutral").fit(codes, y)
+    imputed = make_pipeline(SimpleImputer(), GaussianNB())
+    expected = BAHSICCV(imputed, missing="neutral").fit(codes, y)
     for X in (nullable, np.ma.masked_invalid(codes)):
-        search = BAHSICCV(IMPUTED, missing="neutral").fit(X, y)
+        search = BAHSICCV(imputed, missing="neutral").fit(X, y)
         assert_array_equal(search.predict_proba(X), expected.predict_proba(codes))
 
 
@@ -206,10 +204,8 @@ def test_tags():
     found = [get_tags(BAHSICCV(*given)).input_tags.allow_nan for given in ((trees,), (LogisticRegression(),))]
     assert found == [True, False]
     assert not get_tags(BAHSICCV(trees, missing="error")).input_tags.allow_nan
-    assert [get_tags(BAHSICCV(trees, categorical_features=named)).input_tags.categorical for named in (None, [0])] == [
-        False,
-        True,
-    ]
+    named, unnamed = (get_tags(BAHSICCV(trees, categorical_features=columns)).input_tags for columns in ([0], None))
+    assert (named.categorical, unnamed.categorical) == (True, False)
 
 
 # An estimator that cannot take them
