@@ -21,11 +21,7 @@ def resolved_gamma(kernel, X, **given):
     return kernel.resolved(X, **given).gamma
 
 
-@pairwise(
-    kernel=SCALED,
-    shape=[(8, 2), (9, 12)],
-    change=[(1, 0), (1e8, 0), (1e-8, 0), (1, 1e6), (1e120, 0)],
-)
+@pairwise(kernel=SCALED, shape=[(8, 2), (9, 12)], change=[(1, 0), (1e8, 0), (1e-8, 0), (1, 1e6), (1e120, 0)])
 def test_median_by_definition(kernel, shape, change):
     m, features = shape
     factor, offset = change

@@ -15,6 +15,7 @@ from bahsic import BAHSIC, FOHSIC, hsic, hsic_blocks, hsic_unbiased, predictabil
 from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, Polynomial, Spectrum, label_kernel
 from pairwise import pairwise
 from selecting import SELECTORS, drawn, order, same_fit, standardised
+from test_stored import mapped
 
 
 @pytest.mark.parametrize("m", [8, 9, 11, 14])
@@ -156,7 +157,7 @@ def test_auto_is_exact_up_to_ten_thousand_samples_and_blocks_beyond():
 
 @SELECTORS
 @pytest.mark.parametrize("options", RULES)
-def test_auto_is_the_block_size_that_it_says(selector, options, small_auto):
+def test_auto_is_the_block_size_that_it_says(selector, options, small_auto, tmp_path):
     X, y = drawn(101, 6)
     options = {"n_features_to_select": 2, **options}
     found = selector(**options).fit(X, y)
@@ -164,6 +165,7 @@ def test_auto_is_the_block_size_that_it_says(selector, options, small_auto):
     given = selector(**options, block_size=20, random_state=0).fit(X, y)  # no seed is the seed 0
     assert given.block_size_ == 20
     assert same_fit(found, given)
+    assert same_fit(selector(**options).fit(mapped(X, tmp_path), y), given)
     assert found.path_ != selector(**options, random_state=1).fit(X, y).path_
 
 
@@ -203,14 +205,6 @@ def test_auto_without_blocks_is_exact_with_a_warning(options, weights, word, sma
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert same_fit(found, BAHSIC(1, block_size=None, **options).fit(X, y, sample_weight=weights))
-
-
-def test_auto_blocks_of_a_stored_array(tmp_path, small_auto):
-    X, y = drawn(101, 6)
-    np.save(tmp_path / "X.npy", X)
-    stored = BAHSIC(2).fit(np.load(tmp_path / "X.npy", mmap_mode="r"), y)
-    assert stored.block_size_ == 20
-    assert same_fit(stored, BAHSIC(2).fit(X, y))
 
 
 def test_prediction_needs_the_memory_of_blocks():

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 import sklearn
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import (
@@ -211,30 +211,3 @@ def test_cluster():
         search.fit(X, y)
     with pytest.raises(TypeError, match=r"^executor is "):
         search.set_params(n_jobs=None).fit(X, y)
-
-
-# Kind of the labels
-
-
-class Typeless(BaseEstimator):
-    """Says neither that it is a classifier nor that it is a regressor."""
-
-    def fit(self, X, y):
-        return self
-
-    def score(self, X, y):
-        return 0.0
-
-
-@pytest.mark.filterwarnings("ignore:y has 30 different whole numbers and is treated as numbers")
-def test_the_estimator_decides_on_the_kernel_for_the_labels():
-    X, _ = drawn(120)
-    many = np.arange(120) % 30  # more different whole numbers than most rules take as classes
-    for y, kind in ((many, "multiclass"), (many % 2, "binary"), (np.array(["no", "yes"])[many % 2], "binary")):
-        search = BAHSICCV(KNeighborsClassifier(1), cv=2, step=0.9).fit(X, y)
-        assert search.selector_.target_kernel_ == kind
-    assert set(search.predict(X)) == {"no", "yes"}
-    assert BAHSICCV(Ridge(), cv=2, step=0.9).fit(X, many).selector_.target_kernel_ == "regression"
-    for y in (many, many % 2):
-        expected = BAHSIC(step=0.9).fit(X, y).target_kernel_
-        assert BAHSICCV(Typeless(), cv=2, step=0.9).fit(X, y).selector_.target_kernel_ == expected

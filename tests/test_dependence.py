@@ -8,16 +8,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 import mixed_oracle
-from bahsic import (
-    BAHSIC,
-    hsic,
-    hsic_blocks,
-    hsic_interval,
-    hsic_test,
-    hsic_unbiased,
-    hsic_variance,
-    predictability,
-)
+from bahsic import BAHSIC, hsic, hsic_blocks, hsic_interval, hsic_test, hsic_unbiased, hsic_variance, predictability
 from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, Polynomial, label_kernel
 from command import main
 

@@ -7,7 +7,6 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from bahsic import BAHSIC, FOHSIC, hsic_biased, hsic_unbiased, hsic_variance
-from bahsic.datasets import make_xor
 from bahsic.kernels import Gaussian, InverseDistance, Kernel, Laplacian, Linear, Polynomial, label_kernel
 from pairwise import ENGINES, pairwise
 from selecting import SELECTORS, drawn, order, same_fit, selectors_in_turn, standardised
@@ -102,23 +101,6 @@ def test_ways_to_give_groups(selector):
     assert numbered.tolist() == [{"a": 9, "b": 4, "c": 7, "d": 1}[label] for label in expected.group_order_]
 
 
-@selectors_in_turn
-@pytest.mark.parametrize(
-    ("groups", "error", "message"),
-    [
-        ([0, 0, 1], ValueError, "feature_groups has 3 labels; accepted: one for each of 8 columns"),
-        ([[0, 1], [1, 2]], ValueError, "feature_groups has column 1 twice: in 'group 0' and 'group 1'"),
-        ({"a": ["x0"]}, ValueError, "feature_groups has 'x0', which is not a column"),
-        ({"a": []}, ValueError, "feature_groups has no column in 'a'"),
-        ([0.5] * 8, TypeError, "feature_groups has the label 0.5"),
-        (3, TypeError, "feature_groups is 3"),
-    ],
-)
-def test_what_are_no_groups(selector, groups, error, message):
-    with pytest.raises(error, match=message):
-        selector(feature_groups=groups).fit(*drawn())
-
-
 # Scores
 
 
@@ -199,33 +181,11 @@ def test_kept_features_are_always_selected(selector, keep):
 
 
 @SELECTORS
-def test_kept_features_by_name(selector):
-    pandas = pytest.importorskip("pandas", reason="names come with dataframes; pandas is not installed")
-    X, y = drawn()
-    frame = pandas.DataFrame(X, columns=list("abcdefgh"))
-    assert same_fit(selector(keep=["f", "a"]).fit(frame, y), selector(keep=[0, 5]).fit(X, y))
-    with pytest.raises(ValueError, match=r"keep has 'z', which is not a column; accepted: .*'a', 'b'"):
-        selector(keep=["a", "z"]).fit(frame, y)
-
-
-@SELECTORS
 def test_a_kept_feature_keeps_its_group(selector):
     fitted = selector(2, feature_groups=IDS, keep=[5]).fit(*drawn())
     assert fitted.support_[[3, 4, 5]].all()
     assert fitted.group_order_[:2].tolist() == ["c", "b"]
     assert sorted(order(fitted)[:3].tolist()) == [3, 4, 5]
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_kept_features_condition_the_scores(seed, engine):
-    """Alone, neither feature of the pair says anything; beside the one that is kept, the other comes first."""
-    X, y, _ = make_xor(n_samples=200, n_features=10, random_state=seed)
-    fitted = FOHSIC(2, keep=[0]).fit(X, y)
-    assert fitted.selection_order_[:2].tolist() == [0, 1]
-    assert fitted.path_[0].features == (1,)
-    K = Gaussian(1 / 4)(standardised(X[:, :2]))
-    assert fitted.path_[0].hsic == pytest.approx(hsic_unbiased(K, label_kernel(y).gram()), rel=1e-9)
-    assert BAHSIC(2, keep=[0], step=1).fit(X, y).elimination_order_[-2:].tolist() == [1, 0]
 
 
 @SELECTORS
@@ -243,21 +203,6 @@ def test_fewer_features_than_are_kept(selector):
             selector(wanted, keep=[0, 1, 2]).fit(*drawn())
     with pytest.raises(ValueError, match="makes 1 groups, and keep has 2"):
         selector(1, feature_groups=IDS, keep=[0, 7]).fit(*drawn())
-
-
-@selectors_in_turn
-@pytest.mark.parametrize(
-    ("keep", "error", "message"),
-    [
-        ([8], ValueError, "keep has 8, which is not a column"),
-        ("a", ValueError, "keep has 'a'"),
-        ([True, False], ValueError, "keep is a mask of 2 columns; accepted: a mask of 8"),
-        (1.5, TypeError, "keep is 1.5"),
-    ],
-)
-def test_what_cannot_be_kept(selector, keep, error, message):
-    with pytest.raises(error, match=message):
-        selector(keep=keep).fit(*drawn())
 
 
 @pairwise(selector=[BAHSIC, FOHSIC], wanted=[None, 8, 1.0, "auto"], groups=[None, IDS])

@@ -24,8 +24,11 @@ statistics = pytest.mark.parametrize("statistic", ESTIMATES)
 
 
 def symmetric(m, seed=0):
+    """A matrix that must not be written to."""
     A = np.random.default_rng(seed).normal(size=(m, m))
-    return A + A.T
+    A = A + A.T
+    A.flags.writeable = False
+    return A
 
 
 def fractions(matrix):
@@ -61,14 +64,10 @@ def test_variance_by_definition(m):
 def test_a_large_diagonal_is_ignored_or_used(statistic):
     K, L = symmetric(6), symmetric(6, seed=1)
     shifted = K + 1e9 * np.eye(6)
-    if statistic == "unbiased":
-        assert_allclose(hsic_unbiased(shifted, L), hsic_unbiased(K, L), rtol=1e-13)
-        assert_array_equal(np.diag(hsic_weights(L)), 0)
-        assert_allclose(hsic_weights(L + 1e12 * np.eye(6)), hsic_weights(L), rtol=1e-12)
-    else:
-        assert_allclose(
-            hsic_biased(shifted, L), value_by_definition("biased", fractions(shifted), fractions(L)), rtol=1e-12
-        )
+    expected = value_by_definition(statistic, fractions(shifted), fractions(L))
+    assert_allclose(ESTIMATES[statistic](shifted, L), expected, rtol=1e-12)
+    assert_array_equal(np.diag(hsic_weights(L)), 0)
+    assert_allclose(hsic_weights(L + 1e12 * np.eye(6)), hsic_weights(L), rtol=1e-12)
 
 
 @statistics
@@ -77,15 +76,6 @@ def test_float32_is_summed_in_float64(statistic):
     L = symmetric(300, seed=1).astype(np.float32)
     expected = ESTIMATES[statistic](K.astype(np.float64), L.astype(np.float64))
     assert_allclose(ESTIMATES[statistic](K, L), expected, rtol=1e-12)
-
-
-def test_matrices_are_not_modified():
-    K, L = symmetric(6), symmetric(6, seed=1)
-    for matrix in (K, L):
-        matrix.flags.writeable = False
-    for function in (hsic_unbiased, hsic_biased, hsic_variance):
-        assert np.isfinite(function(K, L))
-    assert hsic_weights(L).shape == (6, 6)
 
 
 def test_bound():
@@ -163,15 +153,6 @@ def test_regression_on_labels_of_any_size(size):
     assert_allclose(hsic(X, np.array(y) * size), expected, rtol=1e-12)
 
 
-def test_huge_values_with_the_linear_kernel_are_an_error():
-    with pytest.raises(ValueError, match="exceed the range of float64"):
-        hsic([1e200, 2.0, 3.0, 4.0], [1, 2, 1, 2], "linear")
-    with pytest.raises(ValueError, match="HSIC exceeds the range of float64; rescale"):
-        hsic([1.0, 2.0, 3.0, 4.0], np.array([1.0, -4.0, 3.0, 2.0]) * 3e153, target_kernel="linear")
-    with pytest.raises(ValueError, match="HSIC exceeds the range of float64; rescale"):
-        hsic(np.array([1.0, 2.0, 3.0, 5.0]) * 1e90, np.array([1.0, 4.0, 3.0, 2.0]) * 1e90, "linear", "linear")
-
-
 @pairwise(
     kernel=[*KERNELS, Delta(), Gaussian("optimise"), Gaussian() + Linear()],
     value=[0.1, -3.7e6, 0.0],
@@ -191,7 +172,8 @@ def test_matrices_and_functions_as_kernels():
     assert_allclose(hsic(x, y, np.minimum.outer, np.multiply.outer), expected, rtol=1e-12)
 
 
-FOUR, TWICE = [1.0, 2.0, 3.0, 4.0], [1, 2, 1, 2]
+FOUR, TWICE, HUGE = [1.0, 2.0, 3.0, 4.0], [1, 2, 1, 2], np.array([1.0, 2.0, 3.0, 5.0]) * 1e90
+BEYOND = "HSIC exceeds the range of float64; rescale"
 
 
 @pytest.mark.parametrize(
@@ -209,6 +191,9 @@ FOUR, TWICE = [1.0, 2.0, 3.0, 4.0], [1, 2, 1, 2]
         (FOUR, TWICE, {"statistic": "fair"}, "statistic is 'fair'; accepted: 'unbiased', 'biased'"),
         (FOUR, TWICE, {"sample_weight": [1, 1]}, r"sample_weight has shape \(2,\)"),
         (FOUR, TWICE, {"sample_weight": [0.25] * 4}, "sample_weight sums to 1 samples; accepted: at"),
+        ([1e200, 2.0, 3.0, 4.0], TWICE, {"kernel": "linear"}, "exceed the range of float64"),
+        (FOUR, np.array([1.0, -4.0, 3.0, 2.0]) * 3e153, {"target_kernel": "linear"}, BEYOND),
+        (HUGE, HUGE[::-1], {"kernel": "linear", "target_kernel": "linear"}, BEYOND),
     ],
 )
 def test_bad_input(x, y, options, message):
@@ -321,11 +306,6 @@ def test_distance_matrices_give_minus_eight_ninths():
     assert (terms[0] + terms[1] - terms[2]) / (6 * 3) == Fraction(-8, 9)
 
 
-def test_the_oracle_does_not_depend_on_the_symmetry_of_h():
-    K, L = ([row[:5] for row in matrix[:5]] for matrix in DISTANCES)
-    assert oracle.unbiased(K, L) == oracle.unbiased_over_ordered_quadruples(K, L)
-
-
 POINTS = {(0, 0): Fraction(1, 2), (1, 1): Fraction(1, 3), (1, 0): Fraction(1, 6)}
 
 
@@ -353,15 +333,6 @@ def test_linear_kernels_give_the_squared_covariance(offset):
     x, y = x + offset, x + y
     expected = np.cov(x, y)[0, 1] ** 2
     assert_allclose(hsic(x, y, "linear", "linear", statistic="biased"), expected, rtol=1e-9 if offset else 1e-12)
-
-
-@pytest.mark.parametrize("kernel", [Gaussian(0.7), Linear()])
-def test_binary_labels_give_the_maximum_mean_discrepancy(kernel):
-    x, y = np.random.default_rng(0).normal(size=(10, 3)), np.array(list("nynnyynnnn"))
-    K = kernel(x)
-    blocks = {(a, b): K[y == a][:, y == b].mean() for a, b in product("ny", repeat=2)}
-    discrepancy = blocks["n", "n"] + blocks["y", "y"] - 2 * blocks["n", "y"]
-    assert_allclose(9**2 * hsic(x, y, kernel, statistic="biased"), discrepancy, rtol=1e-12)
 
 
 def test_biased_by_the_trace():

@@ -102,9 +102,7 @@ def test_effects_of_categories():
     random = np.random.default_rng(0)
     arm, x = random.choice(["a", "b", "c"], 200), random.standard_normal(200)
     y = np.where(arm == "b", 2.0, 0.0) + 0.1 * random.standard_normal(200)
-    views = result_of({"arm": arm, "x": x, "y": y}, "y", "-k", 2, "--criterion", "hsic", "--kernel", "gaussian")[
-        "views"
-    ]
-    (effect,) = (view["effect"] for view in views if view["feature"] == "arm")
+    result = result_of({"arm": arm, "x": x, "y": y}, "y", "-k", 2, "--criterion", "hsic", "--kernel", "gaussian")
+    (effect,) = (view["effect"] for view in result["views"] if view["feature"] == "arm")
     assert effect["at"] == ["a", "b", "c"]
     np.testing.assert_allclose(effect["mean"], [0, 2, 0], atol=0.15)

@@ -20,45 +20,25 @@ BINARY = ["no", "yes", "yes", "no", "yes"]
 CLASSES = ["b", "a", "c", "a", "c", "c"]
 
 
-@pytest.mark.parametrize("y", [BINARY, [0, 1, 1, 0, 1], [False, True, True, False, True], [-1.0, 1.0, 1.0, -1.0, 1.0]])
-def test_binary_labels(y):
+@pytest.mark.parametrize(
+    "y", [BINARY, [0, 1, 1, 0, 1], [False, True, True, False, True], [-1.0, 1.0, 1.0, -1.0, 1.0], CLASSES]
+)
+def test_classes(y):
     labels = label_kernel(y)
-    assert labels.name == "binary"
-    assert labels.kernel == Linear()
+    name, vectors = ("multiclass", oracle.multiclass_labels) if y is CLASSES else ("binary", oracle.binary_labels)
+    assert (labels.name, labels.kernel) == (name, Linear())
     assert_array_equal(labels.classes, sorted(set(y)))
-    assert_allclose(labels.values, floats(oracle.binary_labels(y)), rtol=1e-15)
-    assert_allclose(labels.gram(), floats(oracle.gram(oracle.linear, oracle.binary_labels(y))), rtol=1e-15)
-
-
-def test_multiclass_labels():
-    labels = label_kernel(CLASSES)
-    assert labels.name == "multiclass"
-    assert list(labels.classes) == ["a", "b", "c"]
-    assert_allclose(labels.values, floats(oracle.multiclass_labels(CLASSES)), rtol=1e-15)
-    assert_allclose(labels.gram(), floats(oracle.gram(oracle.linear, oracle.multiclass_labels(CLASSES))), rtol=1e-14)
+    assert_allclose(labels.values, floats(vectors(y)), rtol=1e-15)
+    assert_allclose(labels.gram(), floats(oracle.gram(oracle.linear, vectors(y))), rtol=1e-14)
+    weights = np.resize([2, 1, 0, 3], len(y))
+    index, repeated = np.repeat(np.arange(len(y)), weights), label_kernel(oracle.repeated(y, weights))
+    weighted = label_kernel(y, sample_weight=weights)
+    assert weighted.name == repeated.name
+    assert_allclose(weighted.gram()[np.ix_(index, index)], repeated.gram(), rtol=1e-13)
 
 
 def regression_gram(rows):
     return floats(oracle.gram(oracle.gaussian, rows, gamma=oracle.median_gamma(rows)))
-
-
-def test_regression_labels():
-    y = [0.5, 1.5, 4.0, 2.25]
-    labels = label_kernel(y)
-    assert labels.name == "regression"
-    assert labels.classes is None
-    assert_allclose(labels.gram(), regression_gram([[value] for value in y]), rtol=1e-13)
-
-
-@pytest.mark.parametrize("y", [CLASSES, BINARY, [0.5, 1.5, 4.0, 2.25, 3.0]])
-def test_weights_are_repetitions(y):
-    weights = [2, 1, 0, 3, 1, 2][: len(y)]
-    repeated = label_kernel(oracle.repeated(y, weights))
-    weighted = label_kernel(y, sample_weight=weights)
-    index = np.repeat(np.arange(len(y)), weights)
-    assert weighted.name == repeated.name
-    assert_allclose(weighted.gram()[np.ix_(index, index)], repeated.gram(), rtol=1e-13)
-    assert list(label_kernel(["a", "b", "c"], "binary", sample_weight=[1, 2, 0]).classes) == ["a", "b"]
 
 
 def common(a, b):

@@ -159,20 +159,6 @@ def test_stored_data(selector, stored, tmp_path):
 
 
 @SELECTORS
-@pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
-def test_sparse_data(selector, kernel):
-    from scipy import sparse
-
-    X, y = drawn(m=50, d=7)
-    X[np.random.default_rng(0).random(X.shape) < 0.6] = 0.0
-    options = {"kernel": kernel, "n_features_to_select": "auto", "standardize": False, **RULE}
-    given, dense = selector(**options).fit(sparse.csr_array(X), y), selector(**options).fit(X, y)
-    assert order(given).tolist() == order(dense).tolist()
-    for one, other in zip(given.path_, dense.path_, strict=True):
-        assert one.predictability == pytest.approx(other.predictability, abs=1e-9)
-
-
-@SELECTORS
 def test_groups_and_kept_ones(selector):
     X, y = drawn(m=60, d=8)
     groups = [[0, 1], [2, 3], [4, 5], [6, 7]]

@@ -1,10 +1,12 @@
-"""BAHSIC and FOHSIC as scikit-learn selectors."""
+"""BAHSIC and FOHSIC as scikit-learn selectors: results, and input that is accepted or refused."""
 
 import pickle
 from contextlib import nullcontext
+from functools import partial
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectFromModel
 from sklearn.linear_model import LogisticRegression
@@ -12,8 +14,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bahsic import BAHSIC, FOHSIC, FeatureSelector, hsic_unbiased
-from bahsic.datasets import make_xor
+from bahsic import BAHSIC, BAHSICCV, FOHSIC, FeatureSelector, hsic_scores, hsic_unbiased
 from bahsic.kernels import Gaussian, Kernel, Linear, label_kernel
 from selecting import SELECTORS, drawn, order, same_fit, selectors_in_turn, standardised
 
@@ -26,12 +27,6 @@ from selecting import SELECTORS, drawn, order, same_fit, selectors_in_turn, stan
 @parametrize_with_checks([BAHSIC(), FOHSIC(missing="neutral"), FeatureSelector()])
 def test_contract_of_scikit_learn(estimator, check):
     check(estimator)
-
-
-@pytest.mark.parametrize("number", [2, "auto"])
-def test_elimination_finds_what_matters_only_together(number):
-    X, y, support = make_xor(n_samples=200, n_features=22, random_state=3)
-    assert np.array_equal(BAHSIC(number).fit(X, y).support_, support)
 
 
 @SELECTORS
@@ -72,19 +67,6 @@ def test_no_standard_error_unless_asked_for_and_no_parameter_without_a_gamma():
     for number in (2, "auto"):
         path = BAHSIC(number, kernel="linear").fit(*drawn()).path_
         assert {(step.standard_error, step.parameter) for step in path} == {(None, None)}
-
-
-@pytest.mark.parametrize(
-    ("y", "expected"),
-    [
-        (np.resize([0, 1], 40), "binary"),
-        (np.resize(["a", "b", "c"], 40), "multiclass"),
-        (np.repeat(np.linspace(0, 1, 20), 2), "regression"),
-    ],
-)
-def test_kernel_on_the_labels_is_recorded(y, expected):
-    assert BAHSIC().fit(drawn()[0], y).target_kernel_ == expected
-    assert BAHSIC(target_kernel="delta").fit(drawn()[0], y).target_kernel_ == "delta"
 
 
 # How many features
@@ -130,7 +112,6 @@ def test_fit_leaves_parameters_alone(selector):
     assert estimator.get_params() == before
     assert estimator.kernel is kernel
     assert kernel.gamma == "median"
-    assert repr(selector(5, n_jobs=1)) == f"{selector.__name__}(n_features_to_select=5, n_jobs=1)"
 
 
 class Weighted(Kernel):
@@ -208,3 +189,131 @@ def test_names_are_compared_and_not_the_objects(criterion):
     )
     assert same_fit(one, other)
     np.testing.assert_array_equal(one.scores_, other.scores_)
+
+
+# Input: what is accepted, and how the rest is refused
+
+ESTIMATORS = pytest.mark.parametrize("selector", [BAHSIC, FOHSIC, partial(BAHSICCV, LogisticRegression(), cv=2)])
+
+BAD_STEPS = [0, 0.0, 1.0, -0.1, "all", None, True, np.nan]
+BAD_NUMBERS = [0, 0.0, 1.5, "half", True, np.nan]
+
+
+@selectors_in_turn
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"kernel": "precomputed"}, ValueError, "kernel is 'precomputed'"),
+        ({"kernel": "gausian"}, ValueError, "kernel is 'gausian'.*gaussian"),
+        ({"kernel": 3}, (TypeError, ValueError), "kernel is 3"),
+        ({"kernel": Gaussian(-1.0)}, ValueError, "gamma is -1.0"),
+        ({"target_kernel": "bnary"}, ValueError, "target_kernel is 'bnary'"),
+        ({"statistic": "exact"}, ValueError, "statistic is 'exact'; accepted: 'unbiased', 'biased'"),
+        ({"standardize": "yes"}, TypeError, "standardize is 'yes'; accepted: True, False"),
+        ({"kernel": "rbf"}, ValueError, "kernel is 'rbf', did you mean 'gaussian'"),
+        ({"categorical_features": "auto"}, ValueError, "categorical_features is 'auto'; accepted: 'from_dtype'"),
+        ({"n_jobs": 0}, ValueError, "n_jobs is 0"),
+        *(({"step": step}, ValueError, "step is .*; accepted") for step in BAD_STEPS),
+        *(({"n_features_to_select": number}, ValueError, "n_features_to_select is .*; ac") for number in BAD_NUMBERS),
+    ],
+)
+def test_invalid_parameters(selector, changes, error, message):
+    with pytest.raises(error, match=message):
+        selector(**changes).fit(*drawn())
+
+
+@SELECTORS
+@pytest.mark.parametrize(
+    ("y", "target_kernel", "message"),
+    [
+        (np.full(40, 1.5), "auto", "y does not vary"),
+        (np.full(40, 2), "delta", "y does not vary"),
+        (np.arange(40), "multiclass", "y has 40 classes, another one for each sample"),
+        ([f"s{i}" for i in range(40)], "delta", "y has 40 classes, another one for each sample"),
+    ],
+)
+def test_labels_that_depend_on_nothing_are_reported(selector, y, target_kernel, message):
+    X = drawn()[0]
+    with pytest.warns(UserWarning, match=f"{message}.*, so that no feature can depend on it"):
+        fitted = selector(target_kernel=target_kernel).fit(X, y)
+    assert_allclose([step.hsic for step in fitted.path_], 0, atol=1e-15)
+    with pytest.warns(UserWarning, match=message):
+        scores, pvalues = hsic_scores(X, y, target_kernel=target_kernel)
+    assert_allclose(scores, 0, atol=1e-15)
+    assert_allclose(pvalues, 1)
+
+
+@ESTIMATORS
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (None, "requires y to be passed"),
+        (np.zeros(40), "one class only"),
+        (np.resize([0, 1], 39), "X has 40 samples.* y has 39"),
+        (np.full(40, np.nan), "y"),
+        (np.append(np.linspace(0, 1, 39), np.inf), "y"),
+    ],
+)
+def test_invalid_labels(selector, y, message):
+    with pytest.raises(ValueError, match=message):
+        selector().fit(drawn()[0], y)
+
+
+@SELECTORS
+def test_few_samples(selector):
+    X, y = drawn()[0][:3], np.array([0, 1, 1])
+    with pytest.raises(ValueError, match=r"n_samples=3; .*at least 4.*'biased'"):
+        selector().fit(X, y)
+    assert selector(statistic="biased").fit(X, y).support_.sum() == 4
+    with pytest.raises(ValueError, match="n_samples=1"):
+        selector(statistic="biased", target_kernel="regression").fit(X[:1], [0.5])
+    assert sorted(order(selector().fit(drawn()[0][:4], [0, 1, 0, 1]))) == list(range(8))
+    with pytest.raises(ValueError, match=r"sample_weight has the sum 1, which is how many samples; accepted"):
+        selector().fit(X, y, sample_weight=np.full(len(y), 1 / len(y)))
+
+
+@ESTIMATORS
+def test_containers_that_are_no_tables(selector):
+    polars, anndata = pytest.importorskip("polars"), pytest.importorskip("anndata")
+    X, y = drawn()
+    with pytest.raises(TypeError, match=r"X is of type LazyFrame.*collect\(\)"):
+        selector().fit(polars.DataFrame(X).lazy(), y)
+    with pytest.raises(TypeError, match=r"X is of type AnnData; accepted: a table, such as X\.to_df\(\)"):
+        selector().fit(anndata.AnnData(X), y)
+
+
+@SELECTORS
+def test_the_largest_numbers(selector):
+    X, y = drawn()
+    found = selector(2).fit(X / np.abs(X).max() * 1.5e308, y)
+    assert np.array_equal(found.support_, selector(2).fit(X, y).support_)
+
+
+# Kinds of input
+
+
+@SELECTORS
+def test_read_only_and_fortran_ordered_input(selector):
+    X, y = drawn()
+    expected = selector().fit(X, y)
+    frozen, before = np.asfortranarray(X), X.copy()
+    for array in (X, y, frozen):
+        array.setflags(write=False)
+    assert same_fit(selector().fit(X, y), expected)
+    assert same_fit(selector().fit(frozen, y), expected)
+    assert same_fit(selector().fit(np.repeat(X, 2, axis=0)[::2], y), expected)
+    assert same_fit(selector().fit(X.tolist(), y.tolist()), expected)
+    assert same_fit(selector().fit(X, np.where(y, "yes", "no")), expected)
+    assert np.array_equal(X, before)
+    single = selector().fit(X.astype(np.float32), y)
+    assert same_fit(single, selector().fit(X.astype(np.float32).astype(float), y))
+    assert single.transform(X.astype(np.float32)).dtype == np.float32
+
+
+def test_only_columns_of_frames_may_hardly_vary():
+    pandas = pytest.importorskip("pandas")
+    X, y = drawn(60)
+    X[:, 1] = 5.0
+    X[7, 1] = 1.0
+    for table, role in [(X, "number"), (pandas.DataFrame(X, columns=list("abcdefgh")), "uninformative")]:
+        assert BAHSIC(1).fit(table, y).columns_[1].role == role
