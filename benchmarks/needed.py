@@ -1,13 +1,16 @@
 """Conditional p-values draw by draw: false features called needed, true ones found, near-copies, false discoveries.
 
-Each draw is a line of results/needed_draws.csv, and a run goes on where the last one stopped. The environment variable
-PROCESSES says how many processes draw, all cores by default.
+Each draw is a line of results/needed_draws.csv with the version of the code, and a run goes on where the last one
+stopped. The environment variable PROCESSES says how many processes draw, all cores by default. ``python
+benchmarks/needed.py 5`` draws five of each setting again, and names those that the present code finds otherwise.
 """
 
 import csv
 import os
+import sys
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,9 +18,26 @@ from typing import Any, NamedTuple
 import numpy as np
 from table import Row, row
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from experiments.version import DECIDING, fingerprint
+
 _DRAWS = Path(__file__).resolve().parent / "results" / "needed_draws.csv"
 _LEVEL, FDR, _R_COPY = 0.05, 0.1, 0.95
-_COLUMNS = ("problem", "m", "d", "n_splits", "draw", "n_selected", "false", "found", "n_discoveries", "fdp", "power")
+_COLUMNS = (
+    "problem",
+    "m",
+    "d",
+    "n_splits",
+    "draw",
+    "n_selected",
+    "false",
+    "found",
+    "n_discoveries",
+    "fdp",
+    "power",
+    "version",
+)
 _N_DRAWS = 200
 _LONG = ("pairs", "wide")  # where the false discovery rate is measured
 _N_PAIRED = 6  # features whose interactions are compared
@@ -97,7 +117,7 @@ def _is_of(line: dict[str, str], one: Setting) -> bool:
 
 def _done(wanted: list[Setting], most: int | None) -> list[dict[str, str]]:
     """Lines of all draws; what is missing is drawn, and with a small number for each setting not written."""
-    lines = list(csv.DictReader(_DRAWS.read_text().splitlines())) if _DRAWS.exists() else []
+    lines = _read()
     known = {(r["problem"], *(int(r[name]) for name in ("m", "d", "n_splits", "draw"))) for r in lines}
     tasks = [(one, draw) for one in wanted for draw in range(most or _N_DRAWS) if (*one[:4], draw) not in known]
     tasks.sort(key=lambda task: task[1] * _costs(task[0]))
@@ -107,6 +127,10 @@ def _done(wanted: list[Setting], most: int | None) -> list[dict[str, str]]:
             if most is None:
                 _append(lines[-1:])
     return lines
+
+
+def _read() -> list[dict[str, str]]:
+    return list(csv.DictReader(_DRAWS.read_text().splitlines())) if _DRAWS.exists() else []
 
 
 def _costs(one: Setting) -> int:
@@ -139,7 +163,7 @@ def _draw(one: Setting, draw: int) -> dict[str, str]:
     from bahsic import BAHSIC, conditional_test, interactions, selection_test
 
     X, y, true = PROBLEMS[one.problem](one, generator(one, draw))
-    line: dict[str, Any] = dict.fromkeys(_COLUMNS, "") | one._asdict() | {"draw": draw}
+    line: dict[str, Any] = dict.fromkeys(_COLUMNS, "") | one._asdict() | {"draw": draw, "version": _version()}
     if one.problem == "copy":
         p = conditional_test(X, y, feature=3, given=[0, 1, 2], n_splits=1, random_state=draw, n_jobs=1).pvalue
         line |= {"n_selected": 4, "false": int(p <= _LEVEL)}
@@ -162,6 +186,31 @@ def _draw(one: Setting, draw: int) -> dict[str, str]:
                 "power": is_true[taken].sum() / len(true),
             }
     return {name: str(line[name]) for name in _COLUMNS}
+
+
+@cache
+def _version() -> str:
+    """Version of the package, and a fingerprint of the code that selects and tests."""
+    import bahsic
+
+    root = Path(bahsic.__file__).parent
+    return f"{bahsic.__version__}+{fingerprint(root / part for part in (*DECIDING, 'inference'))}"
+
+
+def changed_draws(n_draws: int) -> list[str]:
+    """Draw some data sets of each setting again, and describe those whose results differ from the committed ones."""
+    known = {(r["problem"], *(int(r[name]) for name in ("m", "d", "n_splits", "draw"))): r for r in _read()}
+    tasks = [(one, draw) for one in settings() for draw in range(_N_DRAWS) if (*one[:4], draw) in known]
+    tasks = [task for task in tasks if task[1] % (_N_DRAWS // n_draws) == 1]
+    changed = []
+    with ProcessPoolExecutor(int(os.environ.get("PROCESSES", os.cpu_count() or 1)), initializer=_one_thread) as pool:
+        for (one, draw), line in zip(tasks, pool.map(_draw, *zip(*tasks, strict=True)), strict=True):
+            old = known[*one[:4], draw]
+            if any(line[name] != old[name] for name in _COLUMNS if name != "version"):
+                changed.append(
+                    f"{one.problem}, m={one.m}, d={one.d}, {one.n_splits} splits, draw {draw}: {old}, {line}"
+                )
+    return [*changed, f"{len(changed)} of {len(tasks)} draws differ"]
 
 
 Drawn = tuple[Any, np.ndarray, list[int]]
@@ -233,3 +282,7 @@ PROBLEMS: dict[str, Callable[[Setting, np.random.Generator], Drawn]] = {
     "pairs": _normal(_pairs, 20),
     "wide": _normal(lambda X, random: 0.5 * X[:, :40].sum(axis=1) + random.standard_normal(len(X)), 40),
 }
+
+
+if __name__ == "__main__":
+    print(*changed_draws(int(sys.argv[1])), sep="\n")

@@ -61,7 +61,12 @@ def with_missing_values(column, categorical):
     return ["missing" if x is None else str(x) for x in column], True
 
 
-def totals(columns, categorical, power, samples=None, together=False):
+def as_columns(X):
+    """The columns of an array as lists, None for NaN."""
+    return [[None if math.isnan(x) else x for x in column] for column in X.T.tolist()]
+
+
+def totals(columns, categorical, power, samples=None, together=False, standardize=True):
     """What each column contributes to D for all pairs of entries, shape (d, m, m).
 
     ``samples`` has the same number for copies of one sample, which differ in nothing. ``together``: missing entries
@@ -70,7 +75,7 @@ def totals(columns, categorical, power, samples=None, together=False):
     found = []
     given = list(zip(columns, categorical, strict=True))
     for column, is_category in [with_missing_values(*pair) for pair in given] if together else given:
-        entries = list(enumerate(column if is_category else standardised(column)))
+        entries = list(enumerate(standardised(column) if standardize and not is_category else column))
         of = contribution([x for _, x in entries], is_category, power, together)
         same = samples or range(len(entries))
         found.append([[0.0 if same[i] == same[j] else of(x, y) for j, y in entries] for i, x in entries])

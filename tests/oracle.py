@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from decimal import Decimal, getcontext
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 
 getcontext().prec = 60  # kernel values keep 60 digits where they are irrational
 
@@ -109,14 +109,8 @@ def u_kernel(K, L, quadruple):
 
 def unbiased(K, L):
     """Mean of h over all ordered quadruples, equation ustats."""
-    values = [u_kernel(K, L, quadruple) for quadruple in _sorted_quadruples(len(K))]
+    values = [u_kernel(K, L, quadruple) for quadruple in combinations(range(len(K)), 4)]
     return sum(values) / len(values)  # h is symmetric: each set of four stands for its 24 orders
-
-
-def unbiased_over_ordered_quadruples(K, L):
-    """The same without making use of the symmetry of h."""
-    quadruples = list(permutations(range(len(K)), 4))
-    return sum(u_kernel(K, L, quadruple) for quadruple in quadruples) / len(quadruples)
 
 
 def biased(K, L):
@@ -143,10 +137,6 @@ def variance(K, L):
 def repeated(samples, weights):
     """The sample in which each element occurs weights times."""
     return [sample for sample, weight in zip(samples, weights, strict=True) for _ in range(weight)]
-
-
-def _sorted_quadruples(m):
-    return [(i, j, q, r) for i in range(m) for j in range(i + 1, m) for q in range(j + 1, m) for r in range(q + 1, m)]
 
 
 # Strings and graphs.

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer
 
-from bahsic import BAHSIC, FOHSIC
+from bahsic import BAHSIC, BAHSICCV, FOHSIC
 
 ROUNDS = "bahsic-checkpoint.json"
 
@@ -85,6 +86,12 @@ def assert_same_selection(one, other):
 
 def standardised(X):
     return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+def quick_search(estimator=None, **changes):
+    """A search by cross-validation that takes little time."""
+    parameters = {"cv": 2, "step": 0.5, "kernel": "linear", **changes}
+    return BAHSICCV(LogisticRegression() if estimator is None else estimator, **parameters)
 
 
 def scores_by_hand(X, y, estimator, splits, scoring, parameters, *, sizes, ranking=None, fits=None, scores=None):

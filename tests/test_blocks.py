@@ -1,10 +1,8 @@
 """The mean of HSIC over blocks: unbiased, the same engine, its standard error from the spread of the blocks."""
 
-import math
 import tracemalloc
 import warnings
 from fractions import Fraction
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -17,47 +15,7 @@ from bahsic import BAHSIC, FOHSIC, hsic, hsic_blocks, hsic_unbiased, predictabil
 from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, Polynomial, Spectrum, label_kernel
 from pairwise import pairwise
 from selecting import SELECTORS, drawn, order, same_fit, standardised
-
-
-def partitions(samples, size):
-    """All partitions of a list into sets of one size."""
-    if not samples:
-        yield []
-        return
-    first, rest = samples[0], samples[1:]
-    for others in combinations(rest, size - 1):
-        left = [sample for sample in rest if sample not in others]
-        for parts in partitions(left, size):
-            yield [(first, *others), *parts]
-
-
-def test_the_mean_over_all_partitions_is_the_statistic_of_all_samples():
-    """Both are U-statistics with the same kernel h: each set of four is in a block equally often."""
-    x, y = [0, 1, 3, 4, 6, 9, 11, 2], [1, 0, 2, 2, 5, 1, 0, 7]
-    K, L = ([[Fraction(abs(a - b)) for b in values] for a in values] for values in (x, y))
-    means = [
-        sum(oracle.unbiased(*([[G[i][j] for j in part] for i in part] for G in (K, L))) for part in parts) / 2
-        for parts in partitions(list(range(8)), 4)
-    ]
-    assert len(means) == 35
-    assert sum(means) / len(means) == oracle.unbiased(K, L)
-    assert len(set(means)) > 1
-
-
-def test_the_expectation_is_the_population_value():
-    """P(0,0) = 1/2, P(1,1) = 1/3, P(1,0) = 1/6 with delta kernels has HSIC = 1/9; blocks of four of eight."""
-    pairs = {(0, 0): Fraction(1, 2), (1, 1): Fraction(1, 3), (1, 0): Fraction(1, 6)}
-    expectation = Fraction(0)
-    for sample in permutations_with_repetition(list(pairs), 4):
-        K, L = ([[oracle.delta([a[i]], [b[i]]) for b in sample] for a in sample] for i in (0, 1))
-        expectation += math.prod(pairs[pair] for pair in sample) * oracle.unbiased(K, L)
-    assert expectation == Fraction(1, 9)  # of each block, hence of their mean
-
-
-def permutations_with_repetition(values, length):
-    if length == 0:
-        return [()]
-    return [(value, *rest) for value in values for rest in permutations_with_repetition(values, length - 1)]
+from test_stored import mapped
 
 
 @pytest.mark.parametrize("m", [8, 9, 11, 14])
@@ -170,12 +128,6 @@ def test_what_does_not_go_with_blocks():
         hsic(X, y, block_size=10, random_state="now")
 
 
-def test_order_is_found_with_many_blocks():
-    X, y = drawn(m=2000, d=6)
-    fitted = BAHSIC(2, block_size=50, random_state=0, step=1).fit(X, y)
-    assert set(order(fitted)[:2]) == {1, 4}
-
-
 # block_size="auto"
 
 
@@ -186,15 +138,6 @@ def small_auto(monkeypatch):
         monkeypatch.setattr(f"bahsic.criteria.blocks.{name}", value)
     for user in ("selection.problem", "inference.predictability"):
         monkeypatch.setattr(f"bahsic.{user}.MOST_REGRESSIONS", 5)
-
-
-def test_noise_does_not_outlast_weak_features_in_blocks():
-    """What blocks of few samples explain grows with noise, what they predict does not."""
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, 2000)
-    X = np.column_stack([y + 1.5 * rng.normal(size=2000), y + 3 * rng.normal(size=2000), rng.normal(size=(2000, 4))])
-    fitted = BAHSIC(2, criterion="prediction", block_size=200, random_state=0, step=1).fit(X, y)
-    assert fitted.get_support(indices=True).tolist() == [0, 1]
 
 
 RULES = [
@@ -214,7 +157,7 @@ def test_auto_is_exact_up_to_ten_thousand_samples_and_blocks_beyond():
 
 @SELECTORS
 @pytest.mark.parametrize("options", RULES)
-def test_auto_is_the_block_size_that_it_says(selector, options, small_auto):
+def test_auto_is_the_block_size_that_it_says(selector, options, small_auto, tmp_path):
     X, y = drawn(101, 6)
     options = {"n_features_to_select": 2, **options}
     found = selector(**options).fit(X, y)
@@ -222,6 +165,7 @@ def test_auto_is_the_block_size_that_it_says(selector, options, small_auto):
     given = selector(**options, block_size=20, random_state=0).fit(X, y)  # no seed is the seed 0
     assert given.block_size_ == 20
     assert same_fit(found, given)
+    assert same_fit(selector(**options).fit(mapped(X, tmp_path), y), given)
     assert found.path_ != selector(**options, random_state=1).fit(X, y).path_
 
 
@@ -235,9 +179,16 @@ def test_auto_is_exact_for_few_samples_and_none_for_many(selector, small_auto):
     assert exact.path_[0].hsic != selector(2).fit(X, y).path_[0].hsic
 
 
-def test_one_block_is_no_block():
-    X, y = drawn(40, 6)
-    assert BAHSIC(2, block_size=30).fit(X, y).block_size_ is None
+def test_regressions_of_auto_use_some_of_the_blocks(small_auto, monkeypatch):
+    X, y = drawn(141, 6)
+    unused = np.random.RandomState(0).permutation(141)[101:]
+    other = y.copy()
+    other[unused] = y[unused[::-1]]
+    for options, same in ((RULES[1], True), ({**RULES[1], "block_size": 20}, False), ({}, False)):
+        one, two = (BAHSIC(1, random_state=0, **options).fit(X, labels) for labels in (y, other))
+        assert same_fit(one, two) == same
+    monkeypatch.setattr("bahsic.criteria.blocks.EXACT_SAMPLES", 141)
+    assert [BAHSIC(**options).fit(X, y).block_size_ for options in RULES[:3]] == [None, 20, 20]
 
 
 @pytest.mark.parametrize(
@@ -254,21 +205,6 @@ def test_auto_without_blocks_is_exact_with_a_warning(options, weights, word, sma
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert same_fit(found, BAHSIC(1, block_size=None, **options).fit(X, y, sample_weight=weights))
-
-
-def test_auto_blocks_have_checkpoints(tmp_path, small_auto):
-    X, y = drawn(101, 6)
-    whole = BAHSIC(2).fit(X, y)
-    for _ in range(2):  # the second one is read
-        assert same_fit(BAHSIC(2, checkpoint=tmp_path).fit(X, y), whole)
-
-
-def test_auto_blocks_of_a_stored_array(tmp_path, small_auto):
-    X, y = drawn(101, 6)
-    np.save(tmp_path / "X.npy", X)
-    stored = BAHSIC(2).fit(np.load(tmp_path / "X.npy", mmap_mode="r"), y)
-    assert stored.block_size_ == 20
-    assert same_fit(stored, BAHSIC(2).fit(X, y))
 
 
 def test_prediction_needs_the_memory_of_blocks():
@@ -293,14 +229,3 @@ def test_predictability_over_blocks_is_that_of_each(kernel, small_auto):
     assert found == pytest.approx(1 - losses / baseline, rel=1e-9)
     assert found == predictability(X, y, ridge=0.01, kernel=kernel, block_size=20, random_state=0)
     assert abs(found - predictability(X, y, ridge=0.01, kernel=kernel, block_size=None)) > 1e-3
-
-
-def test_predictability_of_numbers_that_are_categories():
-    pd = pytest.importorskip("pandas")
-    rng = np.random.default_rng(0)
-    x, noise = rng.integers(4, size=200), rng.normal(size=200)
-    y = np.array([0.0, 1.0, 0.5, -1.0])[x] + 0.1 * noise
-    X = pd.DataFrame({"code": x, "noise": noise})
-    named = predictability(X, y, categorical_features=["code"])
-    assert named == predictability(X.astype({"code": "category"}), y)
-    assert named != predictability(X, y)

@@ -4,6 +4,7 @@ import importlib.metadata
 import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from itertools import cycle, product
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from bahsic import BAHSIC, FOHSIC
 from bahsic.kernels import Gaussian
 from pairwise import pairwise
 from selecting import ROUNDS as NAME
-from selecting import StoppedError, assert_same_selection, drawn, same_fit, selectors_in_turn, watch_rounds
+from selecting import StoppedError, assert_same_selection, drawn, same_fit, watch_rounds
 
 IDS = [0, 0, 1, 1, 2, 2, 3, 3]
 
@@ -33,21 +34,34 @@ OPTIONS = [
     {"standardize": False, "step": 1, "kernel": "laplacian"},
 ]
 
+RULE = {"criterion": "prediction", "step": 2}
+SEARCHES = [
+    {"n_features_to_select": 2, **RULE},
+    {"n_features_to_select": "auto", "step": 2},
+    {"n_features_to_select": "auto", "kernel": "auto", **RULE},
+    {"n_features_to_select": 3, "kernel": "auto", "step": 2},
+    {"n_features_to_select": "auto", "block_size": 20, "random_state": 0, **RULE},
+    {"n_features_to_select": 3, "block_size": 12, "random_state": 0, "kernel": "laplacian", **RULE, "step": 1},
+]
 
-@selectors_in_turn
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
+
+@pytest.mark.parametrize(
+    ("selector", "options"), [*zip(cycle([BAHSIC, FOHSIC]), OPTIONS), *product([BAHSIC, FOHSIC], SEARCHES)], ids=str
+)
 def test_any_round_can_be_the_last_before_an_interruption(selector, options, tmp_path, monkeypatch):
     X, y = drawn(m=50, d=8)
     X[:, 2] *= 1e9  # where it is not standardised, it dominates
-    whole = selector(2, **options).fit(X, y)
+    options = {"n_features_to_select": 2, **options}
+    whole = selector(**options).fit(X, y)
     for n_rounds in range(1, len(whole.path_) + 1):
         folder = tmp_path / str(n_rounds)
-        with monkeypatch.context() as patched:
-            watch_rounds(patched, [n_rounds])
-            with pytest.raises(StoppedError):
-                selector(2, **options, checkpoint=folder).fit(X, y)
-        again = selector(2, **options, checkpoint=folder, n_jobs=2).fit(X, y)
-        assert_same_selection(again, whole)
+        for _ in range(1 + (options.get("kernel") == "auto")):  # each kernel has a search of its own
+            with monkeypatch.context() as patched:
+                watch_rounds(patched, [n_rounds])
+                with pytest.raises(StoppedError):
+                    selector(**options, checkpoint=folder).fit(X, y)
+        for n_jobs in (2, None):  # to the end, and read
+            assert_same_selection(selector(**options, checkpoint=folder, n_jobs=n_jobs).fit(X, y), whole)
 
 
 @pairwise(
@@ -144,6 +158,8 @@ FOREIGN = {
     "kernel": lambda X, y: (BAHSIC(2, kernel=Gaussian(0.5)), X, y),
     "statistic": lambda X, y: (BAHSIC(2, statistic="biased"), X, y),
     "n_features_to_select": lambda X, y: (BAHSIC(3), X, y),
+    "criterion": lambda X, y: (BAHSIC(2, criterion="prediction"), X, y),
+    "ridge": lambda X, y: (BAHSIC(2, ridge=0.1), X, y),
 }
 
 

@@ -93,20 +93,8 @@ def test_rows_without_an_event_or_a_time_are_left_out():
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.xlsx"])
 def test_several_outputs_from_the_file_to_the_repeated_selection(name):
     write_frame(name, frame())
-    words = [
-        "select",
-        name,
-        "-t",
-        "weight",
-        "--target",
-        "side",
-        "--drop",
-        "time,died",
-        *FAST,
-        "-o",
-        "reduced.csv",
-        "-q",
-    ]
+    options = ["-t", "weight", "--target", "side", "--drop", "time,died", "-o", "reduced.csv", "-q"]
+    words = ["select", name, *options, *FAST]
     result = printed(*words)
     assert sorted(result["selected"]) == ["c", "d"]
     both = np.column_stack([WEIGHT.astype(object), SIDE])

@@ -7,17 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from bahsic import (
-    BAHSIC,
-    FOHSIC,
-    hsic,
-    hsic_blocks,
-    hsic_interval,
-    hsic_test,
-    hsic_unbiased,
-    hsic_variance,
-    predictability,
-)
+import mixed_oracle
+from bahsic import BAHSIC, hsic, hsic_blocks, hsic_interval, hsic_test, hsic_unbiased, hsic_variance, predictability
 from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, Polynomial, label_kernel
 from command import main
 
@@ -46,29 +37,6 @@ def test_a_test_and_an_interval_are_those_of_standardised_numbers():
     low, high = hsic_interval(X, Y)
     assert (low + high) / 2 == pytest.approx(hsic_unbiased(K, L), rel=1e-9)
     assert (high - low) / 2 == pytest.approx(1.959963984540054 * hsic_variance(K, L) ** 0.5, rel=1e-9)
-
-
-@pytest.mark.parametrize("selector", [BAHSIC, FOHSIC])
-def test_the_path_has_the_hsic_of_its_subsets(selector):
-    fitted = selector(2, step=1).fit(X, Y)
-    order = fitted.elimination_order_ if selector is BAHSIC else fitted.selection_order_
-    for step in fitted.path_:
-        subset = order[-step.n_features :] if selector is BAHSIC else order[: step.n_features]
-        assert step.hsic == pytest.approx(hsic(X[:, np.sort(subset)], Y), rel=1e-9)
-    blocks = {"block_size": 12, "random_state": 3}
-    assert BAHSIC(2, **blocks).fit(X, Y).path_[0].hsic == pytest.approx(hsic(X, Y, **blocks), rel=1e-9)
-
-
-@pytest.mark.parametrize("statistic", ["unbiased", "biased"])
-def test_weights_are_repetitions(statistic):
-    weights = np.arange(M) % 3
-    repeated = hsic(np.repeat(X, weights, axis=0), np.repeat(Y, weights), statistic=statistic)
-    assert hsic(X, Y, statistic=statistic, sample_weight=weights) == pytest.approx(repeated, rel=1e-9)
-    wild = X.copy()
-    wild[weights == 0] = 1e9  # samples that do not count change nothing
-    assert hsic(wild, Y, statistic=statistic, sample_weight=weights) == pytest.approx(repeated, rel=1e-9)
-    whole = BAHSIC(2, statistic=statistic).fit(X, Y, sample_weight=weights).path_[0].hsic
-    assert whole == pytest.approx(repeated, rel=1e-9)
 
 
 COLOURS = np.array(["red", "green", "blue"], dtype=object)[RNG.integers(3, size=M)]
@@ -106,15 +74,8 @@ def test_tables_are_those_of_the_selectors(kernel):
 
 
 def test_a_table_by_definition():
-    shares = np.array([(colour == COLOURS).mean() for colour in np.unique(COLOURS)])
-    different = 2 / (1 - np.square(shares).sum())
-    ages = (AGES - np.nanmean(AGES)) / np.nanstd(AGES)
-    flags = (FLAGS - FLAGS.mean()) / FLAGS.std()
-    D = different * np.not_equal.outer(COLOURS, COLOURS) + np.square(np.subtract.outer(flags, flags))
-    known = ~np.isnan(ages)
-    filled = np.where(known, ages, 0.0)  # a missing age: the mean, and one away from it in a direction of its own
-    D = D + np.square(np.subtract.outer(filled, filled)) + np.add.outer(~known, ~known, dtype=float)
-    np.fill_diagonal(D, 0.0)
+    columns = [COLOURS.tolist(), [None if np.isnan(age) else age for age in AGES], FLAGS.astype(float).tolist()]
+    D = mixed_oracle.totals(columns, [True, False, False], 2).sum(axis=0)
     expected = hsic_unbiased(np.exp(-D / 6), label_kernel(LABELS).gram())
     assert hsic(frames()[0], LABELS) == pytest.approx(expected, rel=1e-9)
     assert hsic_test(frames()[0], LABELS).statistic == pytest.approx(expected, rel=1e-9)

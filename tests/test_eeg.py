@@ -7,10 +7,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import logm, sqrtm
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
 
 from bahsic import BAHSIC, FOHSIC, hsic, predictability
 from bahsic.eeg import ChannelSelector, FrequencySelector, band_hsic, power_spectra
@@ -102,19 +98,6 @@ def test_neighbours_at_the_end_of_the_spectrum_are_those_that_there_are():
     assert_array_equal(np.flatnonzero(selector.passing_), np.arange(N // 2 - 4, N // 2 + 1))
 
 
-def log_variance(X):
-    return np.log(X.var(axis=-1))
-
-
-def test_pipeline_and_no_leak():
-    X, y = waves()
-    frequencies = FrequencySelector(RATE, n_frequencies=2, fmin=5, fmax=40, selector=BAHSIC(step=0.5))
-    model = make_pipeline(frequencies, FunctionTransformer(log_variance), LogisticRegression())
-    assert cross_val_score(model, X, y, cv=4).mean() > 0.95
-    shuffled = [cross_val_score(model, X, np.random.default_rng(seed).permutation(y), cv=4).mean() for seed in range(6)]
-    assert 0.35 < np.mean(shuffled) < 0.65  # four standard deviations of 320 fair coins are 0.11
-
-
 def test_bands_by_definition():
     X, y = waves(n_trials=30)
     lower, upper = [5, 11, 20], [8, 13, 25]
@@ -161,25 +144,6 @@ def test_power_that_moves_between_channels_is_found_by_groups(features, criterio
     )
     assert low <= 12
     assert 13 < high < low + 6
-
-
-def test_average_over_channels_does_not_see_it():
-    X, y = moving()
-    for options in ({"n_frequencies": 1}, {**BINS, "n_frequencies": 1}):
-        assert abs(FrequencySelector(RATE, **options).fit(X, y).frequencies_[0] - 12.5) > 3
-    for selector in (BAHSIC(), FOHSIC()):
-        options = {"n_frequencies": 1, "fmin": 4, "fmax": 40, "features": "power", "selector": selector}
-        assert abs(FrequencySelector(RATE, **options).fit(X, y).frequencies_[0] - 12.5) < 0.5
-
-
-@CRITERIA
-def test_number_of_bins_is_chosen(criterion):
-    X, y = moving(n_trials=80)
-    X += moving(n_trials=80, frequency=24.5, seed=1)[0]
-    found = FrequencySelector(RATE, **BINS, features="power", selector=selector_for("power", criterion)).fit(X, y)
-    assert {12, 24} & set(found.bands_[:, 0])
-    assert len(found.frequencies_) <= 3
-    assert found.selector_.n_features_ == 6 * len(found.frequencies_)
 
 
 def test_bins_pass_whole_and_without_neighbours():
@@ -315,7 +279,6 @@ FREQUENCY, CHANNEL, INTERVAL = FrequencySelector, ChannelSelector, {"contiguous"
     [
         (FREQUENCY, {"sfreq": 0}, r"sfreq is 0; accepted: a number above 0"),
         (FREQUENCY, {"n_frequencies": 151}, r"n_frequencies is 151; accepted: an int from 1 to 150"),
-        (FREQUENCY, {"n_frequencies": 1.5}, r"n_frequencies is 1.5; accepted"),
         (FREQUENCY, {"n_frequencies": "all"}, r"n_frequencies is 'all'; accepted: an int from 1 to 150, or"),
         (FREQUENCY, {"n_neighbours": -1}, r"n_neighbours is -1; accepted: an int of at least 0"),
         (FREQUENCY, {"fmin": 60}, r"fmin is 60 and fmax None; accepted: an interval .* 0, 0.333333, ..., 50 Hz"),
@@ -327,8 +290,6 @@ FREQUENCY, CHANNEL, INTERVAL = FrequencySelector, ChannelSelector, {"contiguous"
         (FREQUENCY, {"X": np.where(np.arange(N) == 7, np.nan, 1) * np.ones((10, 5, 1))}, "in trial 0, channel 0"),
         (FREQUENCY, {"features": "phase"}, r"features is 'phase'; accepted: 'mean_power', 'power', 'relative_"),
         (FREQUENCY, {"width": 0}, r"width is 0; accepted: None, a number above 0, or increasing limits, in Hz"),
-        (FREQUENCY, {"width": True}, r"width is True; accepted: None, a number above 0, or increasing limits, in Hz"),
-        (FREQUENCY, {"width": [8, 8]}, r"width is \[8, 8\]; accepted: None, a number above 0, or increasing"),
         (FREQUENCY, {"width": [8, 8.1, 8.2, 9]}, r"accepted: limits with a multiple of 0.333333 Hz"),
         (FREQUENCY, {"min_width": -1}, r"min_width is -1; accepted: a number of at least 0, in Hz"),
         (FREQUENCY, {"averaged": 2}, r"averaged is 2; accepted: a number from 0 to 1"),
@@ -336,7 +297,6 @@ FREQUENCY, CHANNEL, INTERVAL = FrequencySelector, ChannelSelector, {"contiguous"
         (FREQUENCY, {**INTERVAL, "selector": BAHSIC(criterion="guess")}, r"criterion is 'guess'; accepted"),
         (FREQUENCY, {**INTERVAL, "selector": FrequencySelector(1)}, r"selector has no parameter 'criterion'"),
         (CHANNEL, {"n_channels": 7}, r"n_channels is 7; accepted: an int from 1 to 2, or 'auto'"),
-        (CHANNEL, {"n_channels": "all"}, r"n_channels is 'all'; accepted"),
         (CHANNEL, {"features": "covariance"}, r"features is 'covariance'; accepted: 'power', 'relative_power'"),
     ],
 )

@@ -1,15 +1,16 @@
 """The engine: certified intervals contain the truth, and every path agrees with the direct formula."""
 
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from bahsic.criteria.hsic import hsic_biased, hsic_unbiased
-from bahsic.criteria.weights import label_weights
+from bahsic import hsic_weights
 from bahsic.engine import scorer_for, threads, tile_plan
 from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, Polynomial, label_kernel
 from pairwise import ENGINES, pairwise
+from rounds import assert_within_bounds, best_values, stages_by, stages_of
 
 EXACT = np.longdouble  # has 64 bits of mantissa on x86; where it is float64, the errors below say so
 EPS = np.finfo(EXACT).eps
@@ -64,8 +65,15 @@ LABELS = {
 }
 
 
-def label_weights_of(name, rng, m, statistic="unbiased"):
-    return label_weights(label_kernel(LABELS[name](rng, m), name), statistic)
+def as_weights(matrix):
+    """W of any signs and sizes, as an object that the engine reads by blocks."""
+    values = np.triu(matrix) + np.triu(matrix, 1).T
+    return SimpleNamespace(
+        matrix=lambda: values,
+        block=lambda rows, cols: values[rows, cols].copy(),
+        diagonal=lambda: np.diag(values),
+        sample_weight=None,
+    )
 
 
 class Truth:
@@ -105,27 +113,17 @@ class Truth:
 
 
 def check_intervals(XT, weights, kernel, subset, candidates, *, leaving, working_memory=None):
-    """Every stage contains the truth, and the last one always answers; what was found, and the truth."""
-    plan = tile_plan(XT.shape[1], working_memory)
-    with threads(1) as executor:
-        scorer = scorer_for(XT, kernel, weights, executor, plan)
-        stages, _ = scorer._round(subset, candidates, kernel, None, leaving=leaving)
-        found = [stage(np.arange(len(candidates))) for stage in stages]
+    """Every stage contains the truth; what was found, and the truth."""
+    found, _ = stages_of(XT, kernel, weights, subset, candidates, leaving=leaving, working_memory=working_memory)
     truth, error = Truth(XT, weights, kernel, subset).changes(candidates, leaving=leaving)
-    error += TINY
-    for number, interval in enumerate(found):
-        assert np.isfinite(interval.values).all()
-        assert (interval.radii >= 0).all()
-        outside = np.abs(interval.values - truth) > interval.radii + error
-        assert not outside.any(), (number, interval.values[outside], interval.radii[outside], truth[outside])
-    assert np.isfinite(found[-1].radii).all()
+    assert_within_bounds(found, truth, error + TINY)
     return found, truth
 
 
 def drawn(seed, m, d, columns, labels, statistic="unbiased"):
     rng = np.random.default_rng(seed)
     XT = standardised(COLUMNS[columns](rng, (d, m)))
-    return XT, label_weights_of(labels, rng, m, statistic)
+    return XT, as_weights(hsic_weights(label_kernel(LABELS[labels](rng, m), labels).gram(), statistic))
 
 
 def split(XT, most, *, leaving):
@@ -140,65 +138,50 @@ POINTWISE = [Gaussian, Laplacian]
 # Times 1/(2 d), the paper's choice.
 SCALES = [1e-9, 1e-3, 1.0, 20.0, 1e3, 1e6]
 
-
-@pairwise(columns=COLUMNS, labels=LABELS, kernel=POINTWISE, leaving=[True, False], engine=ENGINES)
-def test_intervals_contain_the_truth_for_all_columns(columns, labels, kernel, leaving, engine):
-    for seed, (m, d) in enumerate([(5, 2), (5, 10), (60, 10), (60, 60)]):
-        XT, weights = drawn(seed, m, d, columns, labels, ["unbiased", "biased"][seed % 2])
-        subset, candidates = split(XT, 8, leaving=leaving)
-        for scale in SCALES:
-            check_intervals(XT, weights, kernel(scale / (2 * d)), subset, candidates, leaving=leaving)
-
-
-@pairwise(d=[2, 60, 300], labels=LABELS, kernel=POINTWISE, leaving=[True, False], engine=ENGINES)
-def test_intervals_contain_the_truth_for_more_samples(d, labels, kernel, leaving, engine):
-    XT, weights = drawn(d, 300, d, "mixed", labels)
-    subset, candidates = split(XT, 12, leaving=leaving)
-    for scale in [1e-4, 1.0, 50.0]:
-        check_intervals(XT, weights, kernel(scale / (2 * d)), subset, candidates, leaving=leaving)
+TABLES = [*product(COLUMNS, [(5, 2), (60, 10)]), *(("mixed", shape) for shape in [(5, 10), (60, 60), (300, 80)])]
 
 
 @pairwise(
-    unit=[1e-5, 1e-3, 0.05, 1e3, 1e6],
+    table=TABLES,
+    labels=LABELS,
+    statistic=["unbiased", "biased"],
+    kernel=POINTWISE,
+    leaving=[True, False],
+    working_memory=[None, 0.04],  # all is kept, or nothing
+    engine=ENGINES,
+)
+def test_intervals_contain_the_truth(table, labels, statistic, kernel, leaving, working_memory, engine):
+    columns, (m, d) = table
+    XT, weights = drawn(d, m, d, columns, labels, statistic)
+    subset, candidates = split(XT, 12, leaving=leaving)
+    for scale in SCALES:
+        given = kernel(scale / (2 * d)), subset, candidates
+        check_intervals(XT, weights, *given, leaving=leaving, working_memory=working_memory)
+
+
+@pairwise(
+    size=[1e-5, 1e-3, 0.05, 1e2, 1e4, 1e6, 1e9, 1e12],
+    some=[False, True],
     labels=["binary", "regression"],
     kernel=POINTWISE,
     leaving=[True, False],
     engine=ENGINES,
 )
-def test_intervals_contain_the_truth_in_other_units(unit, labels, kernel, leaving, engine):
-    """Features that were not standardised, with a gamma that fits them and with one that does not."""
+def test_intervals_contain_the_truth_in_other_units(size, some, labels, kernel, leaving, engine):
+    """Features that were not standardised, or of which some dominate, with gammas that fit them or do not."""
     XT, weights = drawn(2, 40, 12, "mixed", labels)
+    if some:
+        XT[[1, 4, 9]] *= [[size], [1.0], [size]]
+        XT[7, 3] += size
+    else:
+        XT *= size
     subset, candidates = split(XT, 12, leaving=leaving)
-    fitting = (1 / unit) ** kernel().power / 24
+    fitting = (1 / size) ** kernel().power / 24
     for gamma in [fitting, 1e-4 * fitting, 1 / 24]:
-        check_intervals(unit * XT, weights, kernel(gamma), subset, candidates, leaving=leaving)
-
-
-@pairwise(
-    factor=[1e2, 1e4, 1e6, 1e9, 1e12],
-    labels=["binary", "regression"],
-    kernel=POINTWISE,
-    leaving=[True, False],
-    engine=ENGINES,
-)
-def test_intervals_contain_the_truth_where_some_columns_dominate(factor, labels, kernel, leaving, engine):
-    XT, weights = drawn(2, 40, 12, "mixed", labels)
-    XT[[1, 4, 9]] *= [[factor], [1.0], [factor]]
-    XT[7, 3] += factor
-    subset, candidates = split(XT, 12, leaving=leaving)
-    for gamma in [1 / 24, 1e-4, factor**-2]:
         found, truth = check_intervals(XT, weights, kernel(gamma), subset, candidates, leaving=leaving)
-        size = np.abs(weights.matrix()).sum()
-        assert found[-1].radii.max() <= 1e-9 * size
-        assert np.abs(found[-1].values - truth).max() <= 1e-11 * size
-
-
-@pairwise(labels=LABELS, kernel=POINTWISE, leaving=[True, False], engine=ENGINES)
-def test_intervals_contain_the_truth_where_nothing_is_kept(labels, kernel, leaving, engine):
-    XT, weights = drawn(7, 60, 30, "mixed", labels)
-    subset, candidates = split(XT, 30, leaving=leaving)
-    for scale in [1e-3, 1.0, 20.0]:
-        check_intervals(XT, weights, kernel(scale / 60), subset, candidates, leaving=leaving, working_memory=0.04)
+        total = np.abs(weights.matrix()).sum()
+        assert found[-1].radii.max() <= 1e-9 * total
+        assert np.abs(found[-1].values - truth).max() <= 1e-11 * total
 
 
 @pairwise(
@@ -214,65 +197,56 @@ def test_refined_changes_are_exact_to_a_billionth_of_their_spread(shape, labels,
     subset, candidates = split(XT, 24, leaving=leaving)
     for scale in [1e-2, 1.0, 10.0]:
         found, truth = check_intervals(XT, weights, kernel(scale / (2 * d)), subset, candidates, leaving=leaving)
-        best = np.argmin([interval.radii for interval in found], axis=0)
-        values = np.choose(best, [interval.values for interval in found])
-        assert np.abs(values - truth).max() <= 1e-9 * np.ptp(truth)
-        assert np.abs(found[-1].values - truth).max() <= 1e-9 * np.ptp(truth)
+        for values in (best_values(found), found[-1].values):
+            assert np.abs(values - truth).max() <= 1e-9 * np.ptp(truth)
         if engine == "loops":  # so float32 decides something
             assert np.median(found[0].radii) < 0.01 * np.ptp(truth)
 
 
-def same_weight(matrix):
-    """W of any signs and sizes, as an object that the engine reads by blocks."""
-    values = np.triu(matrix, 1) + np.triu(matrix, 1).T
-    return SimpleNamespace(
-        matrix=lambda: values, block=lambda rows, cols: values[rows, cols].copy(), sample_weight=None
-    )
-
-
-@pytest.mark.parametrize("unit", [1e-310, 1e-300, 1e-150, 1e60, 1e290])
-@pairwise(kernel=POINTWISE, leaving=[True, False], engine=ENGINES)
-def test_weights_of_all_sizes(kernel, leaving, engine, unit):
+def weights_of_all_sizes(unit):
     """Some samples count almost nothing, and what is left of their pairs is no normal number."""
     rng = np.random.default_rng(8)
     XT = standardised(COLUMNS["mixed"](rng, (10, 30)))
     counts = np.append(np.ones(4), 10.0 ** rng.integers(-50, 1, 26))
-    weights = same_weight(unit * rng.normal(size=(30, 30)) * np.multiply.outer(counts, counts))
-    subset, candidates = split(XT, 10, leaving=leaving)
-    for gamma in [1e-3, 0.05, 4.0]:
-        check_intervals(XT, weights, kernel(gamma), subset, candidates, leaving=leaving)
+    return XT, unit * rng.normal(size=(30, 30)) * np.multiply.outer(counts, counts), [1e-3, 0.05, 4.0]
 
 
-@pytest.mark.parametrize("spread", [1e-2, 1e-4, 1e-6])
-@pairwise(kernel=POINTWISE, leaving=[True, False], engine=ENGINES)
-def test_intervals_where_only_an_outlier_without_weight_is_far(kernel, leaving, engine, spread):
-    """The contributions of all other pairs are tiny in the unit of the column."""
+def only_a_sample_without_weight_is_far(spread):
+    """Contributions of all other pairs are tiny in the unit of the column; times gamma, the largest is about one."""
     XT = spread * np.random.default_rng(9).normal(size=(4, 40))
     XT[:, 0], counts = 1.0, np.append(1e-30, np.ones(39))
-    subset, candidates = split(XT, 4, leaving=leaving)
-    for gamma in [0.07, 0.2, 7.0]:  # times the largest contribution, below and above what takes an exponential
-        weights = same_weight(np.multiply.outer(counts, counts))
-        check_intervals(XT, weights, kernel(gamma), subset, candidates, leaving=leaving)
+    return XT, np.multiply.outer(counts, counts), [0.07, 0.2, 7.0]
 
 
-@pytest.mark.parametrize("scale", [1.0, 30.0])
-@pairwise(kernel=POINTWISE, values=[(0.1, -0.1), (0.0, 0.3)], engine=ENGINES)
-def test_intervals_of_many_columns_with_equal_contributions(kernel, values, engine, scale):
+def many_columns_with_equal_contributions(values):
     """All sums are of equal terms, so their rounding errors do not cancel."""
     XT = np.random.default_rng(10).choice(values, (3000, 6))
-    everything = np.arange(3000)
-    gamma = scale / (1500 * abs(values[1] - values[0]) ** kernel().power)
-    check_intervals(XT, same_weight(np.ones((6, 6))), kernel(gamma), everything, everything[::1000], leaving=True)
+    largest = abs(values[1] - values[0])
+    return XT, np.ones((6, 6)), [scale / (1500 * largest**power) for scale in (1, 30) for power in (1, 2)]
 
 
-@pairwise(kernel=POINTWISE, leaving=[True, False], engine=ENGINES)
-def test_intervals_of_many_samples_with_equal_weights(kernel, leaving, engine):
+def many_samples_with_equal_weights(weight):
     """As for columns; samples of a class lie together."""
     m, rng = 1100, np.random.default_rng(11)
     XT = np.stack([np.where(np.arange(m) < m // 2, -0.7, 0.7), rng.choice([-0.3, 0.3], m)])
-    subset = np.arange(2) if leaving else np.arange(0)
-    for gamma in (1e-9, 0.05):
-        check_intervals(XT, same_weight(np.full((m, m), 0.1)), kernel(gamma), subset, np.arange(2), leaving=leaving)
+    return XT, np.full((m, m), weight), [1e-9, 0.05]
+
+
+EXTREMES = [
+    *((weights_of_all_sizes, unit) for unit in [1e-310, 1e-300, 1e-150, 1e60, 1e290]),
+    *((only_a_sample_without_weight_is_far, spread) for spread in [1e-2, 1e-4, 1e-6]),
+    *((many_columns_with_equal_contributions, values) for values in [(0.1, -0.1), (0.0, 0.3)]),
+    (many_samples_with_equal_weights, 0.1),
+]
+
+
+@pairwise(extreme=EXTREMES, kernel=POINTWISE, leaving=[True, False], engine=ENGINES)
+def test_intervals_of_extreme_data(extreme, kernel, leaving, engine):
+    make, value = extreme
+    XT, W, gammas = make(value)
+    subset, candidates = split(XT, 4, leaving=leaving)
+    for gamma in gammas:
+        check_intervals(XT, as_weights(W), kernel(gamma), subset, candidates, leaving=leaving)
 
 
 @pytest.mark.usefixtures("engine")
@@ -288,11 +262,10 @@ def test_a_subset_reached_in_many_steps_is_as_good_as_a_fresh_one(kernel, leavin
         for size in sizes if leaving else sizes[::-1]:
             subset = np.sort(order[:size])
             candidates = (subset if leaving else order[size:])[:6]
-            stages, _ = scorer._round(subset, candidates, kernel, None, leaving=leaving)
-            found = stages[-1](np.arange(len(candidates)))
+            found, _ = stages_by(scorer, kernel, subset, candidates, leaving=leaving)
             if size <= 50:
                 truth, error = Truth(XT, weights, kernel, subset).changes(candidates, leaving=leaving)
-                assert (np.abs(found.values - truth) <= found.radii + error + TINY).all(), size
+                assert_within_bounds(found[-1:], truth, error + TINY)
 
 
 @pytest.mark.usefixtures("engine")
@@ -301,7 +274,7 @@ def test_sums_of_a_round_are_used_again_only_while_they_hold(kernel):
     """Whatever has happened since: another subset, gamma, D with larger errors, or W."""
     rng, (XT, _) = np.random.default_rng(5), drawn(5, 20, 12, "lognormal", "regression")
     XT[0] *= 1e5  # D keeps an error of its own when this column leaves
-    choices = [label_weights_of("regression", rng, 20) for _ in range(2)]
+    choices = [drawn(seed, 20, 12, "normal", "regression")[1] for seed in range(2)]
     subsets = [np.arange(12), np.arange(1, 12), np.arange(2, 12), np.arange(6)]
     with threads(1) as executor:
         weights = choices[0]
@@ -362,74 +335,15 @@ def test_scores_of_every_kernel_contain_the_truth(name, statistic, leaving, engi
         terms = [gram(kernel, XT, changed(subset, [j])) * W for j in candidates]
         truth = np.array([term.sum() for term in terms])
         error = 1e3 * EPS * np.array([np.abs(term).sum() for term in terms])
-        with threads(1) as executor:
-            scorer = scorer_for(XT, kernel, weights, executor)
-            stages, score = scorer._round(subset, candidates, kernel, kernel, leaving=leaving)
-            found = [stage(np.arange(len(candidates))) for stage in stages]
+        found, score = stages_of(XT, kernel, weights, subset, candidates, leaving=leaving)
         assert score == pytest.approx(float((gram(kernel, XT, subset) * W).sum()), rel=1e-9)
         constant = (found[-1].values - truth).mean()
         slack = 0 if type(kernel) in POINTWISE else found[-1].radii.max() + error.max()
-        for interval in found:
-            outside = np.abs(interval.values - truth - constant) > interval.radii + error + slack
-            assert not outside.any(), (interval, truth + constant)
+        assert_within_bounds(found, truth + constant, error + slack)
         assert np.abs(found[-1].values - truth - constant).max() <= 1e-9 * np.ptp(truth)
 
 
-@pairwise(name=KERNELS, statistic=["unbiased", "biased"], engine=ENGINES)
-def test_score_is_hsic_of_the_subset(name, statistic, engine):
-    kernel, rng = KERNELS[name], np.random.default_rng(2)
-    XT = standardised(rng.normal(size=(6, 25)))
-    labels = label_kernel(rng.normal(size=25), "regression")
-    value = hsic_unbiased if statistic == "unbiased" else hsic_biased
-    with threads(1) as executor:
-        scorer = scorer_for(XT, kernel, label_weights(labels, statistic), executor)
-        for subset in [np.arange(6), np.array([1, 4]), np.array([3])]:
-            found = scorer.score(subset)
-            K = kernel(np.ascontiguousarray(XT[subset].T))
-            assert found.score == pytest.approx(value(K, labels.gram()), rel=1e-10)
-            assert found.kernel == kernel
-            assert len(found.changed) == 0
-
-
-@pytest.mark.parametrize("name", KERNELS)
-def test_empty_subset_scores_nothing(name):
-    XT, weights = drawn(0, 10, 3, "normal", "binary")
-    with threads(1) as executor:
-        found = scorer_for(XT, KERNELS[name], weights, executor).score(np.arange(0))
-    assert (found.score, found.kernel, len(found.changed)) == (0.0, None, 0)
-
-
-@pairwise(labels=LABELS, count=[1, 3, 20], kernel=POINTWISE, leaving=[True, False], engine=ENGINES)
-def test_best_candidates_are_those_of_the_exact_scores(labels, count, kernel, leaving, engine):
-    XT, weights = drawn(5, 60, 40, "normal", labels)
-    subset, candidates = split(XT, 40, leaving=leaving)
-    # The gamma of a round is that of the size after the change.
-    size = len(subset) - 1 if leaving else len(subset) + 1
-    truth, _ = Truth(XT, weights, kernel(1 / (2 * size)), subset).changes(candidates, leaving=leaving)
-    with threads(1) as executor:
-        scorer = scorer_for(XT, kernel("dimension"), weights, executor)
-        found = (scorer.leaving if leaving else scorer.entering)(subset, candidates, count)
-    assert found.changed.tolist() == candidates[np.argsort(-truth, kind="stable")][:count].tolist()
-    assert found.kernel == kernel(1 / (2 * len(subset)))
-
-
-@pytest.mark.parametrize(
-    ("rule", "expected"),
-    [
-        ("dimension", lambda X, size: 1 / (2 * size)),
-        (lambda X: 7.0 / X.shape[1], lambda X, size: 7.0 / size),
-        (0.3, lambda X, size: 0.3),
-    ],
-)
-def test_rule_for_gamma_is_for_the_size_asked_for(rule, expected):
-    XT, weights = drawn(0, 12, 6, "normal", "binary")
-    with threads(1) as executor:
-        scorer = scorer_for(XT, Gaussian(rule), weights, executor)
-        kernel = scorer.kernel(np.array([0, 2, 5]), 2)
-    assert kernel.gamma == pytest.approx(expected(XT[[0, 2, 5]].T, 2), rel=1e-14)
-
-
-@pytest.mark.parametrize("m", [1, 5, 128, 129, 1000])
+@pytest.mark.parametrize("m", [1, 5, 128, 129, 300])
 @pytest.mark.parametrize("working_memory", [0.001, 0.5, 1024])
 def test_tiles_cover_every_pair_once(m, working_memory):
     plan = tile_plan(m, working_memory)
@@ -440,11 +354,3 @@ def test_tiles_cover_every_pair_once(m, working_memory):
     assert (covered[np.triu_indices(m)] == 1).all()
     panels = 8 * 8 * max(tile.shape[0] * tile.shape[1] for tile in plan.tiles)
     assert panels <= max(working_memory * 2**20, 8 * 8 * m)
-
-
-def test_matrices_are_kept_where_the_budget_allows():
-    assert tile_plan(300).keep
-    assert not tile_plan(300, 0.5).keep
-    assert tile_plan(300, 0.5).budget == 2**19
-    assert tile_plan(10_000, 2000).keep
-    assert not tile_plan(10_000, 700).keep

@@ -9,7 +9,6 @@ from experiments.baselines.relief import relieff, rrelieff
 from experiments.baselines.single import pearson
 from experiments.methods import METHODS, names
 
-from bahsic import BAHSIC
 from bahsic.datasets import make_xor
 
 LIBRARIES = {"hsic_lasso": "pyHSICLasso", "boosting_shap": "shap"} | {n: n for n in ("mrmr", "boruta", "fastcan")}
@@ -114,19 +113,6 @@ def test_radius_and_margin_of_two_points():
     # Two points of different class with k = exp(-1/2): R^2 = (1 + 1/C - k) / 2 and |w|^2 = 2 / (1 + 1/C - k).
     X = np.array([[0.0], [1.0]])
     assert radius_margin(X, np.array([1.0, -1.0]), np.ones(1)).value == pytest.approx(1.0, rel=1e-3)
-
-
-def test_columns_of_two_values_are_left_as_they_were():
-    random = np.random.default_rng(0)
-    indicators, numbers = random.random((120, 6)) < [0.5, 0.5, 0.02, 0.03, 0.02, 0.03], random.standard_normal((120, 2))
-    y = indicators[:, 0] ^ (random.random(120) < 0.1)
-    numbers = standardised(numbers)
-    raw = np.column_stack([indicators, numbers])
-    expected = BAHSIC(n_features_to_select=1, standardize=False).fit(raw, y).elimination_order_[::-1]
-    scaled = np.column_stack([standardised(indicators.astype(float)), numbers])
-    found = METHODS["bahsic_indicators"].select(scaled, y, Problem("binary", 1))
-    assert found.tolist() == expected.tolist()
-    assert found.tolist() != METHODS["bahsic"].select(scaled, y, Problem("binary", 1)).tolist()
 
 
 @pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])

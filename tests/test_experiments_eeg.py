@@ -2,13 +2,11 @@
 
 import numpy as np
 import pytest
-from experiments import eeg, eeg_table
-from experiments.__main__ import main
+from experiments import eeg
 from experiments.eeg_csssp import ascent, leading
 from experiments.eeg_lags import SHRINKAGE, delayed, filtered, lag_covariances, symmetric
 from experiments.eeg_methods import METHODS, Trials, machine
 from experiments.eeg_options import OPTIONS
-from experiments.eeg_page import parts
 from experiments.eeg_recordings import load, others
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.io import savemat
@@ -58,16 +56,6 @@ def test_files_of_the_competition(tmp_path):
         first = (cue - 1) + 50  # counted from zero, half a second later
         assert_allclose(trial, 0.1 * cnt[first : first + 300].T)
     assert others(tmp_path) == ["aa"]
-
-
-def test_shared_recordings(data_folder):
-    if not (data_folder / "bci").is_dir():
-        pytest.skip("no recordings in the folder of the data sets")
-    for subject in eeg.SUBJECTS:
-        found, file = load(subject, data_folder), np.load(data_folder / "bci" / f"{subject}.npz")
-        assert found.X.shape == (90, 64, 300)
-        assert_array_equal(found.X, 0.25 * file["X"][..., 100:400])  # as the description of the files has it
-        assert_array_equal(found.y, file["y"])
 
 
 # --- CSP, CSSP and CSSSP ---
@@ -186,48 +174,3 @@ def test_halves_are_the_same_for_all_methods_and_others_for_each_repeat():
     assert_array_equal(eeg.halves(y, "S007", 0)[0][0], train)
     for subject, repeat in (("S007", 1), ("S042", 0)):
         assert not np.array_equal(eeg.halves(y, subject, repeat)[0][0], train)
-
-
-def test_quick_grid(tmp_path):
-    pytest.importorskip("pyriemann")
-    X, y = sources(n_trials=24, n_channels=3)
-    archive(tmp_path, "S042", X, y)
-    methods = ["csp", "bahsic_in_band", "random_in_band", "channels_hsic_4", "channels_random_4"]
-    arguments = ["run", "eeg", "--quick", "--data", str(tmp_path), "--results", str(tmp_path)]
-    assert main([*arguments, "--only", f"method={','.join(methods)}"]) == 0
-    found = eeg.EXPERIMENT.store(tmp_path).read()
-    assert [(row["method"], row["fold"]) for row in found] == [(method, fold) for method in methods for fold in "01"]
-    assert all(row["detail"] and float(row["seconds"]) > 0 and 0 <= float(row["error"]) <= 100 for row in found)
-
-
-# --- tables ---
-
-
-def test_tables_of_errors_and_of_differences_in_the_same_repeats(tmp_path):
-    special = {"bahsic": [10, 10, 20, 40], "bahsic_in_band": [30, 30, 40, 40]}  # of two folds in each of two repeats
-    errors = {("S007", method): special.get(method, [10, 20, 30, 40]) for method in METHODS}
-    errors |= {("S042", method): [2, 4, 6, 8] for method in METHODS}
-    rows = [
-        {"subject": subject, "method": method, "repeat": str(place // 2), "fold": str(place % 2), "error": str(error)}
-        | {"seconds": "0.5", "detail": "10 11 12 22 45 Hz"}
-        for (subject, method), values in errors.items()
-        for place, error in enumerate(values)
-    ]
-
-    def cells(table, first):
-        (line,) = (line for line in table.splitlines() if line.startswith(f"| {first} |"))
-        return [cell.strip() for cell in line.split("|")[2:-1]]
-
-    found = eeg_table.errors(rows[::-1])  # the order of rows doesn't matter but for that of subjects
-    assert cells(found, "S007")[0] == f"25.0 ± {np.std([10, 20, 30, 40], ddof=1):.1f}"
-    assert cells(found, "S007")[3] == f"20.0 ± {np.std([10, 10, 20, 40], ddof=1):.1f}"
-    assert cells(found, "mean") == ["15.0", "15.0", "15.0", "12.5", "20.0"]
-    wanted = ["+0.0 ± 0.0", "+0.0 ± 0.0", "-5.0 ± 0.0", f"+10.0 ± {np.std([15, 5], ddof=1):.1f}"]
-    assert cells(eeg_table.differences(rows), "S007") == wanted
-    for method in ("csp", "cssp"):
-        without = [row for row in rows if (row["subject"], row["method"], row["repeat"]) != ("S007", method, "1")]
-        assert cells(eeg_table.differences(without), "S007")[0] == ""  # one repeat has no deviation
-    eeg.EXPERIMENT.store(tmp_path).append(rows)
-    page = parts(tmp_path)
-    assert (page["n_there"], page["n_cells"]) == ("20", "3660")
-    assert page["errors"] == eeg_table.errors(rows)

@@ -1,9 +1,8 @@
-"""Reported R2 against that of samples that took no part in the selection: regressions, the three parts, tables."""
+"""Reported R2 against that of samples that took no part in the selection: regressions, the three parts."""
 
 import numpy as np
 import pytest
-from experiments import honest, honest_drawn, honest_large, honest_table
-from experiments.__main__ import main
+from experiments import honest, honest_drawn, honest_large
 from experiments.data import load
 from experiments.evaluation import error, fold, splits
 from experiments.kernel_ridge import RIDGES, kernel_values, r2
@@ -106,43 +105,3 @@ def test_drawn_table_has_a_truth(name, draw, n_columns, n_missing):
     others = [column for column in table.X if column not in sum(honest_large.TRUTH[name], ())]
     assert honest_large.boosted_r2(table, true, train, test) > 0.3
     assert honest_large.boosted_r2(table, others, train, test) < 0.02
-
-
-# --- the whole ---
-
-
-def test_quick_grid_runs(tmp_path):
-    pytest.importorskip("pandas")
-    only = ["--only", "variant=prediction,all", "--only", "problem=additive,wine"]
-    assert main(["run", "honest", "--quick", "--results", str(tmp_path), *only]) == 0
-    rows = honest.EXPERIMENT.store(tmp_path).read()
-    found = {(row["part"], row["problem"], row["variant"]) for row in rows}
-    assert found == {
-        (*part, way) for part in (("drawn", "additive"), ("real", "wine")) for way in ("all", "prediction")
-    }
-
-
-# --- tables ---
-
-
-def drawn_row(problem, reported, fresh, **others):
-    row = {"part": "drawn", "problem": problem, "n_samples": "50", "n_noise": "8", "variant": "prediction"}
-    numbers = {"number": "3", "found": "2", "predicts": "yes", "reported": str(reported), "fresh": str(fresh)}
-    return row | numbers | others
-
-
-def test_summary_of_drawn_data_is_a_mean_over_settings():
-    rows = [
-        drawn_row("xor", 0.5, 0.4),
-        drawn_row("xor", 0.3, 0.4),
-        drawn_row("nothing", -0.3, -0.2, predicts="no", number="1"),  # the mean is taken: 0 and 0
-        drawn_row("nothing", 0.2, -0.1, n_samples="100"),
-        drawn_row("weak", 0.9, "", number=""),  # took too long
-        drawn_row("xor", 0.9, 0.5, variant="prediction_before"),
-    ]
-    lines = honest_table.drawn_summary(rows).splitlines()[2:]
-    assert lines[0].startswith("| bar |  | within ±0.03 | at most 0.08 |")
-    # Differences of 0.1 and -0.1 in the first setting, 0 in the second (0.2 with the kept feature), 0.3 in the third.
-    assert lines[1] == "| prediction | 4 | +0.100 | 0.133 | +0.167, 0.200 | 0.20 | 0.10 | 2.3 | 1 of 2 |"
-    assert lines[2].startswith("| prediction, leave-one-out (before) | 1 | +0.400 |")
-    assert "| xor (2 true) | 50 | 0.40 / 0.40 (3.0, 2.0) |  |  |" in honest_table.drawn(rows)

@@ -1,8 +1,8 @@
-"""Problems with known relevant features, and tables of Python packages."""
+"""Problems with known relevant features."""
 
 import numpy as np
 import pytest
-from experiments import planted, planted_table, tables, tables_table
+from experiments import planted, planted_table
 from experiments.planted_problems import dag, epistasis, parity
 
 GENES = [lambda random: epistasis(random, 2, 0.2, 8), lambda random: parity(random, 2, 8)]
@@ -41,19 +41,3 @@ def test_shares_of_a_planted_problem():
     assert "| XOR of 2 genes of 20 | **100** |" in planted_table.table(
         [row | {"problem": "parity-2-20", "draw": draw, "method": "bahsic"} for draw in range(10)]
     )
-
-
-def test_methods_name_as_many_columns_as_bahsic(monkeypatch):
-    pytest.importorskip("palmerpenguins")
-    pytest.importorskip("fastcan")
-    quick = {name: tables.METHODS[name] for name in ("mrmr", "fastcan")}
-    monkeypatch.setattr(tables, "METHODS", quick)
-    monkeypatch.setattr(tables_table, "_TITLES", {tables.OURS: "bahsic"} | {name: name for name in quick})
-    found = tables.rows({"table": "penguins", "fold": 0}, None)
-    assert [row["method"] for row in found] == [tables.OURS, *tables.METHODS, "all"]
-    assert len({row["n_features"] for row in found[:-1]}) == 1
-    assert all(len(row["features"].split()) == row["n_features"] for row in found)
-    assert float(found[0]["score"]) > 0.98
-    lines = tables_table.summary([{"table": "penguins", **row} for row in found for _ in range(tables.FOLDS)])
-    assert lines.splitlines()[2].startswith("| bahsic |")
-    assert "1.00 ± 0.00" in lines  # the same features in all folds

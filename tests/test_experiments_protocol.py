@@ -2,20 +2,10 @@
 
 import numpy as np
 import pytest
-from experiments import against, genes, genes_table, judges, machines, ranks, real
 from experiments import data as sources
-from experiments.__main__ import main
+from experiments import genes, judges, machines, ranks, real
 from experiments.artificial import rows as artificial_rows
-from experiments.comparison import (
-    Summary,
-    chance_distances,
-    l2_distance,
-    not_worse,
-    p_worse,
-    paper,
-    paper_distances,
-    summaries,
-)
+from experiments.comparison import Summary, chance_distances, l2_distance, p_worse, paper, paper_distances, summaries
 from experiments.data import Data, checksum, load
 from experiments.evaluation import Fold, error, fold, splits
 from experiments.frame import RESULTS
@@ -132,20 +122,6 @@ def test_judges_see_the_features_of_the_row():
     assert judges.rows(cell, None) == [{"error": f"{wanted:.4f}"}]
 
 
-def test_quick_grids_run(tmp_path, monkeypatch):
-    monkeypatch.delenv("BAHSIC_DATA", raising=False)
-    monkeypatch.setattr(sources, "_ROOT", tmp_path / "nowhere")
-    arguments = ["--quick", "--results", str(tmp_path)]
-    assert main(["run", "real", *arguments, "--only", "dataset=wine"]) == 0
-    found = summaries(real.EXPERIMENT.store(tmp_path).read(), n_folds=2)
-    assert len(found) == 5
-    assert all(summary.mean < 12 for summary in found.values())
-    assert main(["run", "machines", *arguments]) == 0
-    assert len(machines.EXPERIMENT.store(tmp_path).read()) == 2 * (4 + len(machines.MACHINES))
-    assert main(["run", "judges", *arguments]) == 0
-    assert len(judges.EXPERIMENT.store(tmp_path).read()) == 5 * 2
-
-
 # --- comparing ---
 
 
@@ -170,14 +146,6 @@ def test_welch_is_that_of_scipy():
     assert p_worse(Summary(2.0, 0.0), Summary(1.0, 0.0)) == 0
 
 
-def test_best_and_not_significantly_worse():
-    found = {("d", "a"): Summary(10.0, 1.0), ("d", "b"): Summary(11.0, 1.0), ("d", "c"): Summary(20.0, 1.0)}
-    found["d", "late"] = Summary(100.0, 0.0, finished=False)
-    assert not_worse(found, "d", ["a", "b", "c", "late", "missing"]) == {"a", "b"}
-    assert not_worse(found, "other", ["a"]) == set()
-    assert not_worse({("d", "late"): found["d", "late"]}, "d", ["late"]) == set()
-
-
 def test_distances_over_complete_sets():
     found = {("d", "a"): Summary(10.0, 1.0), ("d", "b"): Summary(13.0, 1.0), ("e", "a"): Summary(9.0, 1.0)}
     found |= {("e", "b"): Summary(5.0, 1.0), ("f", "a"): Summary(50.0, 1.0)}
@@ -200,7 +168,7 @@ def test_distances_by_chance():
     assert found == pytest.approx({"still": expected, "noisy": expected}, rel=0.03)
 
 
-# --- ranks, overlaps of genes, where other methods are better ---
+# --- ranks ---
 
 
 def test_critical_difference_is_that_of_the_tables():
@@ -223,27 +191,6 @@ def test_methods_against_the_reference():
     assert corrected == pytest.approx({"b": 0.044, "a": 0.06, "c": 1.0, "d": 1.0})
 
 
-def test_overlap_between_folds():
-    texts = ["1 2 3 4"] * 8 + ["1 2 3 6", "7"]  # fewer than were wanted
-    rows = [{"dataset": "colon", "method": "l1", "n_features": "5", "features": text} for text in texts]
-    # Of 45 pairs 28 are equal, 8 have three of four in common, 9 nothing.
-    assert genes_table.overlaps(rows) == pytest.approx({("colon", "l1", "5"): 100 * (28 + 8 * 0.75) / 45})
-    assert genes_table.overlaps(rows[:9]) == {}
-    assert "| L1 | 76 |" in genes_table.overlap_table(rows)
-
-
-def test_clearly_better_is_by_two_points_and_significantly():
-    found = {(name, "prediction"): Summary(10.0, s) for name, s in (("near", 0.1), ("noisy", 3.0), ("clear", 0.5))}
-    found |= {
-        ("near", "rfe"): Summary(8.5, 0.1),
-        ("noisy", "rfe"): Summary(7.0, 3.0),
-        ("clear", "rfe"): Summary(7, 0.5),
-    }
-    found |= {("clear", "l1"): Summary(6.0, 0.5), ("clear", "l0"): Summary(0.0, 0.0, finished=False)}
-    better = against.clearly_better(found, "prediction", ["rfe", "l1", "l0"], ["near", "noisy", "clear", "absent"])
-    assert [(one.dataset, one.method) for one in better] == [("clear", "l1")]
-
-
 # --- the paper's numbers ---
 
 
@@ -264,14 +211,3 @@ def test_pages_are_made_from_the_rows(root):
     assert len(texts) == 15
     changed = [name for name, text in texts.items() if (root / "docs" / name).read_text(encoding="utf-8") != text]
     assert changed == [], "run: python -m experiments page"
-
-
-def test_pages_can_be_checked(tmp_path, capsys):
-    arguments = ["page", "--results", str(tmp_path), "--output", str(tmp_path)]
-    assert [main(words) for words in ([*arguments, "--check"], arguments, [*arguments, "--check"])] == [1, 0, 0]
-    (tmp_path / "appendix" / "eeg.md").write_text("old", encoding="utf-8")
-    capsys.readouterr()
-    assert main([*arguments, "--check"]) == 1
-    out = capsys.readouterr().out
-    assert "experiments.md is up to date" in out
-    assert "eeg.md is out of date" in out

@@ -1,15 +1,13 @@
-"""The published synthetic problems: protocol, published figures, tables."""
+"""The published synthetic problems: protocol and published figures."""
 
 import numpy as np
 import pytest
 from experiments import ring, ring_table
-from experiments.__main__ import main
 from experiments.baselines import Problem
 from experiments.baselines.single import information
 from experiments.methods import METHODS, Method
 from sklearn.metrics import mutual_info_score
 
-from bahsic import FOHSIC
 from bahsic.datasets import make_ring
 
 
@@ -43,12 +41,6 @@ def test_share_of_the_relevant_among_the_first(monkeypatch):
     assert asked == [((50, 8), 4), ((50, 8), 2)]
 
 
-def test_variants_are_what_they_say():
-    X, y, _ = make_ring(120, 6, random_state=0)
-    wanted = FOHSIC(4, criterion="prediction", kernel="laplacian").fit(X, y).selection_order_
-    assert METHODS["prediction_forward_laplacian"].select(X, y, Problem("binary", 4)).tolist() == wanted.tolist()
-
-
 def test_mrmr_of_bins_avoids_copies_by_mutual_information():
     random = np.random.default_rng(0)
     bins, other = random.integers(10, size=(60, 3)), random.integers(3, size=60)
@@ -57,14 +49,3 @@ def test_mrmr_of_bins_avoids_copies_by_mutual_information():
     y = (X[:, 0] + 0.5 * X[:, 1] > 0).astype(int)
     X[:, 2] = X[:, 0]
     assert METHODS["mrmr_of_bins"].select(X, y, Problem("binary", 2)).tolist() == [0, 1]
-
-
-def test_quick_grid_and_figure(tmp_path):
-    pytest.importorskip("matplotlib")
-    cell = {"problem": "xor", "n_samples": 250, "n_features": 8, "method": "prediction_laplacian", "fold": 0}
-    assert cell in ring.grid(True, tmp_path)
-    [row] = ring.rows(cell, None)
-    assert row["best_p"] == "100.0"
-    ring.EXPERIMENT.store(tmp_path).append([cell | row])
-    assert main(["figure", "ring", "--results", str(tmp_path), "--output", str(tmp_path)]) == 0
-    assert (tmp_path / "ring.png").stat().st_size > 10_000

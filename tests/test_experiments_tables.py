@@ -1,14 +1,15 @@
-"""Raw tables, and junk added to tables: preprocessing, what counts as junk, errors, tables of results."""
+"""Raw tables, and junk added to tables: preprocessing, what counts as junk, errors."""
 
 import numpy as np
 import pytest
-from experiments import junk, junk_forest, junk_table, junk_tables, raw, raw_methods
+from experiments import junk, junk_tables, raw, raw_methods
 from experiments.data import MissingDataError
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.metrics import balanced_accuracy_score, r2_score
 
 pd = pytest.importorskip("pandas")
 
+COPIES = ["x0", "x0 rescaled", "x1", "x1 exact", "region relabelled", "x5"]
 CELL = {"part": "noise", "problem": "diabetes", "added": "50", "variant": "ours", "run": 0}
 
 
@@ -91,12 +92,7 @@ def chosen(*names, worth=None):
 @pytest.mark.parametrize(
     ("names", "worth", "cell", "counts"),
     [
-        (
-            ["x0", "x0 rescaled", "x1", "x1 exact", "region relabelled", "x5"],
-            None,
-            {"part": "copies", "problem": "drawn", "added": "copies"},
-            {"junk": 2, "found": 3},
-        ),
+        (COPIES, None, {"part": "copies", "problem": "drawn", "added": "copies"}, {"junk": 2, "found": 3}),
         (["category", "bmi"], None, {"part": "categories", "added": "30"}, {"junk": 1}),
         (["bmi"], None, {"part": "categories", "added": "30"}, {"junk": 0}),
         (["category", "bmi"], None, {"part": "categories", "added": junk.REAL}, {"found": 1}),
@@ -144,43 +140,3 @@ def test_selection_sees_the_training_part_only(monkeypatch):
     [row] = junk.rows(CELL | {"part": "stability", "problem": "iris", "added": "", "run": 2}, None)
     assert len(seen[1]) == 120
     assert row["others"].startswith("petal")
-
-
-def test_forest_takes_columns_that_matter(random):
-    X = pd.DataFrame(random.standard_normal((300, 4)), columns=list("abcd"))
-    X.loc[::7, "b"] = np.nan
-    X["e"] = pd.Categorical(random.choice([*"uvwxyz", None], 300))
-    y = ((X["b"] > 0) & X["e"].isin(list("uvw"))).to_numpy().astype(int)
-    for choose in (junk_forest.by_permutation, junk_forest.by_importance):
-        assert choose(X, y, "binary", 2, 0) == ["b", "e"]
-        assert choose(X, y.astype(float), "regression", 2, 0) == ["b", "e"]
-        assert choose(X, y, "binary", 0, 0) == []
-
-
-# --- tables of results ---
-
-
-def row(part, problem, *, added="", variant="ours", number="4", **others):
-    return {"part": part, "problem": problem, "added": added, "variant": variant, "number": number} | others
-
-
-def test_summary_counts_runs():
-    rows = [row("copies", "titanic", junk=n, found="2") for n in ("0", "2", "1")]
-    rows += [row("copies", "titanic", number="", junk="", found="")]  # took too long
-    rows += [row("copies", "housing", variant="before", junk="0", found="1")]
-    rows += [row("categories", "adult", added="30", junk=n) for n in ("0", "0", "1", "0")]
-    rows += [row("categories", "adult", added="25 real", found="1")]
-    rows += [row("noise", "adult", junk=n) for n in ("0", "1")] + [row("noise", "diabetes", junk="0")]
-    rows += [row("worth", "wine", junk="1"), row("worth", "heart", junk="0", number="6")]
-    assert junk_table.summary(rows).splitlines()[2:] == [
-        "| a column and its copy both selected | 0 | 2 of 3 (67%) | 0 of 1 (0%) |",
-        "| random category of 30 levels selected | at most 5% | 1 of 4 (25%) |  |",
-        "| random category of 150 levels selected | at most 5% |  |  |",
-        "| real category of 25 levels selected | at least 80% | 1 of 1 (100%) |  |",
-        "| noise columns selected | at most 0.2 per run | 0.25 per run (3 runs) |  |",
-        "| selected features of worth 0 or less | 0 | 1 of 10 (2 sets) |  |",
-    ]
-    rows = [row("stability", "iris", features="a; b", others=other) for other in ("a", "a", "a", "a", "b")]
-    lines = junk_table.stability(rows).splitlines()[3:]
-    assert lines == ["| iris, now | 4.0 | 1.00 | 0.60 |", "| mean of 1, now | 4.0 | 1.00 | 0.60 |"]
-    assert junk_table.similarity(["", "", "a"]) == pytest.approx(1 / 3)

@@ -87,11 +87,7 @@ def test_columns_without_a_name_get_one(read):
 
 def test_spaces_around_names_and_cells_do_not_count(read):
     data = read('age , work, "a, b"\n39, State-gov, x\n 50, ?, x \n38 , State-gov , "y, z"\n')
-    assert columns(data) == {
-        "age": [39, 50, 38],
-        "work": ["State-gov", None, "State-gov"],
-        "a, b": ["x", "x", "y, z"],
-    }
+    assert columns(data) == {"age": [39, 50, 38], "work": ["State-gov", None, "State-gov"], "a, b": ["x", "x", "y, z"]}
     assert read("a,a \n1,2\n").names == ["a", "a "]
     assert columns(read("a b\n1 2\n", delimiter=" ")) == {"a": [1], "b": [2]}
 
@@ -273,10 +269,7 @@ def test_text_is_read_as_pandas_reads_it(read):
     [
         ("a;b\n1,234;0,5\n999;2\n", [1.234, 999]),
         ("a;b\n1,234;0.5\n999;2\n", [1234, 999]),
-        (
-            "a;b;c\n1,234;0.5;0,5\n999;2;1\n",
-            "commas, decimal or of thousands, as in '1,234'; write",
-        ),
+        ("a;b;c\n1,234;0.5;0,5\n999;2;1\n", "commas, decimal or of thousands, as in '1,234'; write"),
         ('a,b\n2.5,x\n"1,234",y\n', [2.5, 1234]),
         ("a,b\n$2,x\n3,y\n", ["$2", "3"]),
         ("a;b\n2.5;x\n1,5;y\n", "decimal commas and points"),
@@ -486,10 +479,7 @@ def test_arff_in_windows_1252(read):
     data = read(text, "y", name="t.arff", encoding="cp1252")
     assert columns(data) == {"größe": [1, None]}
     assert data.y.tolist() == ["ja", "nö"]
-    assert data.notes == (
-        "not UTF-8 (line 2), so read as Windows-1252",
-        "1 row without a target left out",
-    )
+    assert data.notes == ("not UTF-8 (line 2), so read as Windows-1252", "1 row without a target left out")
     assert read(text, "y", name="t.arff", encoding="utf-16").y.tolist() == ["ja", "nö"]
 
 

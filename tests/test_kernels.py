@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 
 import oracle
 from bahsic.kernels import (
@@ -68,10 +69,6 @@ class TestDelta(VectorKernelContract):
     kernel = Delta()
     samples = np.random.default_rng(0).integers(0, 2, size=(12, 3)).astype(float)
 
-    def test_numbers_of_features_must_agree(self):
-        with pytest.raises(ValueError, match="X has 3 features, Y has 2"):
-            Delta()(self.samples, self.samples[:, :2])
-
 
 class TestDeltaOnStrings(KernelContract):
     kernel = Delta()
@@ -113,13 +110,6 @@ def test_values_by_definition(formula, features, change):
     assert_allclose(kernel(X[:3], X[3:]), expected[:3, 3:], rtol=1e-13, atol=1e-14)
 
 
-@pytest.mark.parametrize(("kernel", "by_definition", "parameters"), VECTOR_KERNELS)
-def test_float32_values_by_definition(kernel, by_definition, parameters):
-    X = np.random.default_rng(1).normal(size=(6, 12)).astype(np.float32)
-    expected = np.array(oracle.gram(by_definition, X.tolist(), **parameters), dtype=float)
-    assert_allclose(kernel(X), expected, rtol=3e-6, atol=1e-7)
-
-
 @pytest.mark.parametrize("scale", [1.0, 1e4, 1e8])
 def test_close_points_far_out_keep_their_distance(scale):
     X = np.zeros((3, 20))
@@ -128,16 +118,6 @@ def test_close_points_far_out_keep_their_distance(scale):
     assert Gaussian(1.0)(X)[0, 1] == np.exp(-1.0)
     X[1, 0], X[2] = scale + 1e-3, 1e6
     assert Gaussian(1e6)(X)[0, 1] == pytest.approx(np.exp(-(1e6 * (X[1, 0] - scale) ** 2)), rel=1e-9)
-
-
-@pytest.mark.parametrize("gamma", [1e-3, np.inf])  # by a product, by differences
-def test_squared_distances_are_symmetric_zero_on_the_diagonal_and_not_negative(gamma):
-    X = np.random.default_rng(2).normal(size=(300, 15)) + 1e6
-    X[100:200] = X[:100]
-    D = squared_distances(X, gamma=gamma)
-    assert_array_equal(D, D.T)
-    assert_array_equal(np.diag(D), 0)
-    assert D.min() == 0
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(), Laplacian(), InverseDistance(), Gaussian(1e-300)])
@@ -174,15 +154,10 @@ def test_overflowing_kernel_values_are_an_error(kernel):
     ("kernel", "message"),
     [
         (Gaussian(0.0), "gamma is 0.0; accepted: a positive finite number"),
-        (Gaussian(-1), "gamma is -1;"),
         (Gaussian(float("nan")), "gamma is nan;"),
-        (Gaussian(float("inf")), "gamma is inf;"),
-        (Gaussian(True), "gamma is True;"),
-        (Gaussian(None), "gamma is None;"),
         (Laplacian("medium"), "gamma is 'medium'; accepted: .*'median'"),
         (InverseDistance(offset=0), "offset is 0; accepted: a positive finite number"),
         (Polynomial(degree=0), "degree is 0; accepted: a positive integer"),
-        (Polynomial(degree=1.5), "degree is 1.5;"),
         (Polynomial(coef0=-1), "coef0 is -1; accepted: a finite number, not negative"),
         (Sum(Linear(), 3), "second is 3; accepted: a kernel"),
     ],
@@ -202,6 +177,8 @@ def test_delta_compares_all_columns_and_types():
 def test_precomputed_returns_the_matrix():
     K = np.array([[2e6, 1.0], [1.0 + 1e-3, 3.0]])  # symmetric up to rounding
     assert_array_equal(Precomputed()(K), K)
+    assert_array_equal((Precomputed() + Precomputed())(K), 2 * np.array(K))
+    assert_array_equal((Precomputed() * Precomputed())(K), np.square(K))  # the sum has left K as it is
     with pytest.raises(TypeError, match="by indexing"):
         Precomputed()(K, K)
 
@@ -210,9 +187,7 @@ def test_precomputed_returns_the_matrix():
     ("K", "error", "message"),
     [
         ([1.0, 2.0], ValueError, r"X has shape \(2,\); accepted: a square matrix"),
-        ([[1.0, 2.0]], ValueError, r"X has shape \(1, 2\); accepted: a square matrix"),
         ([[1.0, 2.0], [3.0, 1.0]], ValueError, "X is not symmetric: .* by up to 1"),
-        ([[1.0, np.nan], [np.nan, 1.0]], ValueError, "X has 2 entries that are NaN"),
         ([[1.0, 1j], [-1j, 1.0]], TypeError, "X has dtype complex128"),
     ],
 )
@@ -252,19 +227,85 @@ def test_functions_receive_samples_that_are_no_arrays_as_they_are():
     assert_array_equal(kernel([{1, 2}, {2}]), [[2, 1], [1, 1]])
 
 
+# Samples: rows of numbers and labels, and how others are refused
+
+
+def as_rows(X, argument):
+    return Gaussian().rows(X, argument)
+
+
+def as_labels(y, argument):
+    return Delta().rows(y, argument)
+
+
+@pytest.mark.parametrize("values", [[1, 2], (1.0, 2.0), np.array([1, 2], dtype=np.int8), [True, False]])
+def test_numbers_become_a_column_of_float64(values):
+    rows = as_rows(values, "x")
+    assert rows.dtype == np.float64
+    assert_array_equal(rows[:, 0], values)
+
+
 @pytest.mark.parametrize(
-    ("kernel", "expected"),
+    ("values", "error", "message"),
     [
-        (Gaussian(), (0, 1)),
-        (Laplacian(), (0, 1)),
-        (Delta(), (0, 1)),
-        (InverseDistance(0.5), (0, 2)),
-        (Gaussian() + InverseDistance(0.5), (0, 3)),
-        (Gaussian() * InverseDistance(0.5), (0, 2)),
+        ([1.0, np.nan, np.inf], ValueError, r"x has 2 entries that are NaN or infinite, the first \(nan\) in row 1"),
+        ([1.0, None], ValueError, "x has 1 entries that are NaN"),
+        ([1j, 2.0], TypeError, "x has dtype complex128 .*accepted: real numbers"),
+        (["1", "2"], TypeError, "x has dtype <U1 .first value .*'1'.*accepted: real numbers"),
+        (
+            np.array([[1.0, 2.0, "a"], ["b", "c", 3.0]], dtype=object),
+            TypeError,
+            r"^x has strings, the first \('a'\) in row 0, column 2; accepted: real numbers, such as a column of zeros",
+        ),
+        (np.array([1.0, {}], dtype=object), TypeError, "x has values that are not real numbers"),
+        (np.array(["2020-01-01"], dtype="M8[D]"), TypeError, "x has dtype datetime64"),
+        ([], ValueError, r"x has shape \(0,\); accepted: one or two dimensions, at least one"),
+        (np.ones((3, 0)), ValueError, r"x has shape \(3, 0\)"),
+        ([[1, 2], [3]], ValueError, "x is not a rectangular array"),
+        (sparse.eye_array(3), TypeError, r"x is a sparse .*x.toarray\(\)"),
+        (np.ma.masked_less([1.0, 2.0], 1.5), ValueError, "x has masked entries"),
     ],
 )
-def test_values_fill_the_range_of_the_kernel(kernel, expected):
-    values = kernel(np.array([[0.0], [0.0], [1e6]]))
-    assert kernel.value_range == expected
-    np.testing.assert_allclose([values.min(), values.max()], expected, atol=1e-5)
-    assert (kernel + Linear()).value_range is (Linear() * kernel).value_range is None
+def test_what_are_no_rows_of_numbers(values, error, message):
+    with pytest.raises(error, match=message):
+        as_rows(values, "x")
+
+
+def test_labels_keep_their_type():
+    assert as_labels([1, 2], "y").dtype.kind == "i"
+    assert as_labels([True, False], "y").dtype.kind == "b"
+    assert as_labels(np.array([True, False], dtype=object), "y").dtype.kind == "b"
+    assert as_labels(np.array(["a", "b"]), "y").tolist() == [["a"], ["b"]]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_frames(library):
+    frames = pytest.importorskip(library)
+    frame = frames.table if library == "pyarrow" else frames.DataFrame
+    assert_array_equal(as_rows(frame({"a": [1, 2], "b": [0.5, 1.5]}), "x"), [[1.0, 0.5], [2.0, 1.5]])
+    with pytest.raises(ValueError, match=r"x has 1 .* in row 1, column 'age'; accepted"):
+        as_rows(frame({"height": [1.0, 2.0], "age": [1.0, None]}), "x")
+    with pytest.raises(TypeError, match=r"x has .* the first .*, column 'colour'; accepted"):
+        as_rows(frame({"height": [1.0, 2.0], "colour": ["red", None]}), "x")
+    if library == "polars":
+        with pytest.raises(TypeError, match=r"x is of type LazyFrame; accepted: .*x.collect\(\)"):
+            as_rows(frame({"age": [1.0]}).lazy(), "x")
+
+
+def test_series_and_types_of_pandas():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1, 2], "b": [0.5, 1.5]})
+    assert_array_equal(as_rows(frame["a"], "x"), [[1.0], [2.0]])
+    assert as_rows(frame.astype(np.float32), "x").dtype == np.float32
+    for kind in (object, "category", "string"):
+        colours = pandas.DataFrame({"height": [1.0, 2.0], "colour": pandas.Series(["red", None], dtype=kind)})
+        with pytest.raises(TypeError, match=r"X has strings, the first \('red'\) in row 0, column 'colour'; accepted"):
+            as_rows(colours, "X")
+    for function in (as_rows, as_labels):
+        assert_array_equal(function(pandas.Series([1, 2], dtype="Int64"), "y"), [[1], [2]])
+        with pytest.raises(ValueError, match=r"y has 1 .* the first .*1"):
+            function(pandas.Series([1, None], dtype="Int64"), "y")
+    with pytest.raises(ValueError, match=r"X has 1 entries that are NaN .*\(nan\) in row 0, column 'age'; accepted"):
+        as_rows(pandas.DataFrame({"height": [1.0, 2.0], "age": pandas.array([None, 3], dtype="Int64")}), "X")
+    assert as_labels(pandas.Series(["a", "b"], dtype="category"), "y").tolist() == [["a"], ["b"]]
+    assert as_labels(pandas.Series([True, False], dtype="boolean"), "y").dtype.kind == "b"

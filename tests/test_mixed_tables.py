@@ -105,8 +105,9 @@ def check(problem, selector):
         changed = {unit_of[j] for j in step.features}
         assert sorted(step.features) == sorted(j for unit in changed for j in problem.groups[unit])
         (unit,) = changed
-        scores = _scores(D, W, groups, problem.kept, inside, leaving=leaving)
-        if scores is not None:
+        if not leaving or len(inside) > 1:
+            rounds = mixed_oracle.elimination_scores if leaving else mixed_oracle.selection_scores
+            scores = rounds(D, W, groups, problem.kept, inside)
             assert scores[unit] >= max(scores.values()) - tolerance
         if not leaving:
             inside.append(unit)
@@ -116,13 +117,6 @@ def check(problem, selector):
         if leaving:
             inside.remove(unit)
     assert sorted(inside) == (problem.kept if leaving else list(range(len(problem.groups))))
-
-
-def _scores(D, W, groups, kept, inside, *, leaving):
-    if leaving and len(inside) == 1:
-        return None
-    rounds = mixed_oracle.elimination_scores if leaving else mixed_oracle.selection_scores
-    return rounds(D, W, groups, kept, inside)
 
 
 @pairwise(

@@ -13,8 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 import bahsic
 from bahsic import BAHSIC, BAHSICCV, FOHSIC
 from bahsic.datasets import make_xor
-from bahsic.options import OPTIONS, options_of, recorded_options
-from command import command, main, parsed, printed, python_code
+from command import command, parsed, printed, python_code
 
 OLD_FLAGS = {
     "-k": "n_features_to_select",
@@ -49,37 +48,38 @@ def keyword_defaults(selector):
     return {name: parameter.default for name, parameter in inspect.signature(selector).parameters.items()}
 
 
-@pytest.mark.parametrize(("selector", "method"), [(BAHSIC, "backward"), (FOHSIC, "forward")])
-def test_constructors_have_the_names_defaults_and_order_of_the_table(selector, method):
-    expected = {option.name: option.selector_default(method) for option in OPTIONS}
-    assert list(keyword_defaults(selector).items()) == list(expected.items())
-    assert selector().get_params() == expected
+DEFAULTS = keyword_defaults(BAHSIC)
+# Those of the command where they differ.
+OF_COMMAND = {"n_features_to_select": "auto", "kernel": "auto", "criterion": "prediction", "random_state": 0}
+# Parameters without an option of the command, and those of which a result says nothing.
+NO_OPTION, NOT_RECORDED = {"statistic", "standardize", "executor", "verbose"}, {"n_jobs", "random_state", "checkpoint"}
 
 
 def test_forward_selection_differs_in_its_step_alone():
-    backward, forward = keyword_defaults(BAHSIC), keyword_defaults(FOHSIC)
-    assert {name for name in backward if backward[name] != forward[name]} == {"step"}
+    forward = keyword_defaults(FOHSIC)
+    assert list(forward) == list(DEFAULTS)
+    assert {name for name in DEFAULTS if DEFAULTS[name] != forward[name]} == {"step"}
+    assert BAHSIC().get_params() == DEFAULTS
     assert repr(FOHSIC(3, step=1)) == "FOHSIC(n_features_to_select=3)"
     assert clone(FOHSIC(3, step=0.1)).get_params()["step"] == 0.1
     kinds = [parameter.kind.name for parameter in inspect.signature(FOHSIC).parameters.values()]
-    assert kinds == ["POSITIONAL_OR_KEYWORD"] + ["KEYWORD_ONLY"] * (len(OPTIONS) - 1)
+    assert kinds == ["POSITIONAL_OR_KEYWORD"] + ["KEYWORD_ONLY"] * (len(DEFAULTS) - 1)
 
 
-def test_docstring_tells_the_defaults_of_the_table():
+def test_docstring_tells_the_defaults():
     told = dict(re.findall(r"^(\w+) : .*, default=(.+)$", inspect.getdoc(BAHSIC), re.MULTILINE))
-    assert told == {option.name: json.dumps(option.default) for option in OPTIONS} | {
-        option.name: repr(option.default) for option in OPTIONS if not isinstance(option.default, str)
-    }
+    as_told = {str: json.dumps}
+    assert told == {name: as_told.get(type(value), repr)(value) for name, value in DEFAULTS.items()}
 
 
 def test_cross_validation_has_all_parameters_but_the_number():
     own = ["estimator", "min_features_to_select", "cv", "scoring", "one_standard_error"]
-    table = {option.name: option.default for option in OPTIONS if option.name not in ("n_features_to_select", *own)}
+    shared = {name: value for name, value in DEFAULTS.items() if name not in ("n_features_to_select", *own)}
     found = keyword_defaults(BAHSICCV)
-    assert set(found) == {*own, *table}
-    assert {name: found[name] for name in table} == table
+    assert set(found) == {*own, *shared}
+    assert {name: found[name] for name in shared} == shared
     search = BAHSICCV(GaussianNB(), **OTHERS)
-    assert list(search.get_params(deep=False)) == sorted([*own, *table])
+    assert list(search.get_params(deep=False)) == sorted([*own, *shared])
     assert {name: getattr(search, name) for name in OTHERS} == OTHERS
     assert clone(search).get_params(deep=False).keys() == search.get_params(deep=False).keys()
     with pytest.raises(TypeError, match="unexpected keyword argument 'n_features_to_select'"):
@@ -92,39 +92,18 @@ def test_docstring_of_cross_validation_has_all_parameters():
     assert sorted(name for head in heads for name in head.split(", ")) == sorted(keyword_defaults(BAHSICCV))
 
 
-@pytest.mark.parametrize("name", ["select", "rank", "test", "datasets"])
-def test_help_has_the_rows_of_the_command_and_no_others(name, capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "500")
-    assert main([name, "--help"]) == 0
-    text = re.sub(r"\n {4,}", "  ", capsys.readouterr().out.partition("options:\n")[2])  # one line an option
-    told = set(re.findall(r"(?<!\S)--?[\w-]+", text))
-    assert told & {flag for option in OPTIONS for flag in option.flags} == {
-        flag for option in options_of(name) for flag in option.flags
-    }
-    for option in options_of(name):
-        (line,) = [line for line in text.splitlines() if re.match(rf"  {option.flags[0]}\b", line)]
-        assert option.help in line
-        assert all(flag in line for flag in option.flags)
-        assert all(choice in line for choice in option.choices)
-
-
-def test_defaults_of_the_command():
+def test_every_parameter_is_an_option_with_the_same_default():
     found = vars(parsed(["select", "data.npz"]))
-    table = {option.name: option.command_default() for option in options_of("select")}
-    assert {name: found[name] for name in table} == table | {"step": None}  # which leaves it to the selector
-    assert [
-        parsed([name, "data.npz", *words]).kernel for name, *words in (["rank"], ["test", "--x", "a", "--y", "b"])
-    ] == ["gaussian"] * 2
-    other = {option.name: table[option.name] for option in options_of("select") if option.default != table[option.name]}
-    assert other == {
-        "n_features_to_select": "auto", "kernel": "auto", "criterion": "prediction", "random_state": 0,
-    }  # fmt: skip
+    with_option = {name: value for name, value in DEFAULTS.items() if name not in NO_OPTION}
+    assert {name: found[name] for name in with_option} == with_option | OF_COMMAND | {"step": None}
+    assert not NO_OPTION & set(found)
+    for name, *words in (["rank"], ["test", "--x", "a", "--y", "b"]):
+        assert parsed([name, "data.npz", *words]).kernel == "gaussian"
 
 
 @pytest.mark.parametrize("flag", OLD_FLAGS)
 def test_short_names_go_on_working(flag, tmp_path):
-    name, flags = OLD_FLAGS[flag], {option.name: option.flags for option in OPTIONS}
-    assert flag in flags[name]
+    name = OLD_FLAGS[flag]
     long = f"--{name.replace('_', '-')}"
     values = [vars(parsed(["select", "data.npz", word, "3"])) for word in (flag, long)]
     assert values[0] == values[1]
@@ -145,13 +124,10 @@ def files(tmp_path, monkeypatch):
 @pytest.mark.parametrize("method", ["backward", "forward"])
 def test_results_hold_every_parameter_of_the_command_on_which_they_depend(method, files):
     found = printed("select", "data.npz", "--method", method)
-    recorded = [option for option in options_of("select") if option.recorded]
-    assert found["parameters"] == {
-        "method": method,
-        **{option.name: option.command_default(method) for option in recorded},
-    }
-    others = {option.name for option in options_of("select")} - set(found["parameters"])
-    assert others == {"n_jobs", "random_state", "checkpoint"}
+    hidden = NOT_RECORDED | NO_OPTION
+    expected = {name: value for name, value in (DEFAULTS | OF_COMMAND).items() if name not in hidden}
+    step = keyword_defaults(BAHSIC if method == "backward" else FOHSIC)["step"]
+    assert found["parameters"] == {"method": method, **expected, "step": step}
     assert found["seed"] == 0
 
 
@@ -163,24 +139,23 @@ def result_with(**parameters):
 
 
 def test_the_samples_of_this_file_are_complete():
-    assert [*OTHERS] == [option.name for option in recorded_options()][1:]
+    missing = NOT_RECORDED | {"n_features_to_select", "executor", "verbose"}
+    assert [*OTHERS] == [name for name in DEFAULTS if name not in missing]
 
 
 @pytest.mark.parametrize("method", ["backward", "forward"])
 @pytest.mark.parametrize("name", OTHERS)
 def test_code_has_a_parameter_unless_it_is_the_default(name, method):
-    option = next(option for option in OPTIONS if option.name == name)
-    for value in (OTHERS[name], option.selector_default(method), option.command_default(method)):
+    default = keyword_defaults(BAHSIC if method == "backward" else FOHSIC)[name]
+    of_command, flag = OF_COMMAND.get(name, default), f"--{name.replace('_', '-')}"
+    for value in (OTHERS[name], default, of_command):
         result = result_with(method=method, **{name: value})
         in_python = f", {name}=" in python_code(result).text
         front = name == "criterion" and value == "prediction" and method == "backward"  # the default of that class
         assert ("FeatureSelector(" in python_code(result).text) == front
-        assert in_python == (not front and value not in (None, option.selector_default(method)))
+        assert in_python == (not front and value not in (None, default))
         words = shlex.split(command(result).text)
-        if option.flags:
-            assert (option.flags[0] in words) == (value not in (None, option.command_default(method)))
-        else:
-            assert words == shlex.split(command(result_with(method=method)).text)
+        assert (flag in words) == (name not in NO_OPTION and value not in (None, of_command))
 
 
 def test_all_samples_at_once_in_code_and_command():
@@ -197,7 +172,7 @@ def test_code_has_the_seed_of_blocks_that_auto_has_drawn():
     assert "BAHSIC(n_features_to_select=2, random_state=5)" in code
 
 
-@pytest.mark.parametrize("name", [name for name in OTHERS if name in {o.name for o in options_of("select")}])
+@pytest.mark.parametrize("name", [name for name in OTHERS if name not in NO_OPTION])
 def test_the_command_of_a_result_asks_for_the_same(name):
     words = shlex.split(command(result_with(**{name: OTHERS[name]})).text)
     found = parsed(words[1:])

@@ -1,7 +1,6 @@
 """What is told of the package to those who install, build and publish it, in one place and in another."""
 
 import re
-import runpy
 import tomllib
 from pathlib import Path
 
@@ -52,16 +51,6 @@ def test_versions_of_python_are_the_same_everywhere(project, recipe, workflows):
     assert set(re.findall(r'"(3\.\d+)"', "".join(workflows.values()))) == set(pythons)
 
 
-def test_addresses_are_of_one_repository(root, project, recipe):
-    home = project["urls"]["Homepage"]
-    assert {"Homepage", "Documentation", "Source", "Changelog", "Issues"} == set(project["urls"])
-    assert [address for address in project["urls"].values() if not address.startswith(home)] == []
-    assert f"\nrepository-code: {home}\n" in (root / "CITATION.cff").read_text(encoding="utf-8")
-    about = recipe["about"]
-    assert (about["homepage"], about["repository"]) == (home, project["urls"]["Source"])
-    assert about["documentation"] == project["urls"]["Documentation"]
-
-
 def test_recipe_agrees_with_the_project(pyproject, project, recipe):
     assert recipe["package"] == {"name": project["name"], "version": project["version"]}
     written = [line.replace(" ", "") for line in recipe["requirements"]["run"]]
@@ -75,15 +64,6 @@ def test_recipe_agrees_with_the_project(pyproject, project, recipe):
     about = recipe["about"]
     assert (about["summary"], about["license"]) == (project["description"], project["license"])
     assert [about["license_file"]] == project["license-files"]
-
-
-def test_requirements_of_a_group(root, pyproject):
-    script = runpy.run_path(str(root / ".ci" / "requirements.py"))
-    groups = {"inner": ["b>=1"], "outer": ["a", {"include-group": "inner"}, "c[d]"]}
-    assert list(script["members"](groups, "outer")) == ["a", "b>=1", "c[d]"]
-    assert list(script["oldest"](["a>=1.13", "b-c>=2; python_version < '4'"])) == ["a==1.13.*", "b-c==2.*"]
-    groups = pyproject["dependency-groups"]
-    assert set(groups["test"]) < set(script["members"](groups, "dev"))
 
 
 def test_all_is_all_extras_for_users(project, root):

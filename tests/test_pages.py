@@ -79,13 +79,6 @@ def test_figures_of_inference(root, made):
     assert script["filled"](wrong) == page
 
 
-def test_a_part_that_is_missing_is_an_error(made):
-    placed = made("marked")["placed"]
-    assert placed("<!-- a -->\nold\n<!-- end of a -->", {"a": "new"}) == "<!-- a -->\nnew\n<!-- end of a -->"
-    with pytest.raises(ValueError, match="0 parts called 'a'"):
-        placed("", {"a": "new"})
-
-
 def test_citations_agree(root):
     cff = text(root, "CITATION.cff").partition("preferred-citation:")[2]
     wanted = re.findall(r"(?:title|family-names|given-names|doi|year|start|end): (.+)", cff)

@@ -115,14 +115,6 @@ def test_the_title_is_the_headline(plt, xor):
     assert title == f"2 of 30 features predict the target: ROC AUC {selector.score_:.2f}, held-out R² {reached}"
     drawn(ax)
     assert ax.title.get_window_extent().width < ax.get_window_extent().width
-    figure, axes = plt.subplots(3, 2, figsize=(12, 15), layout="constrained")
-    ax = plot_path(selector, ax=axes[0, 0])
-    ax.ticklabel_format(axis="y", useOffset=1.0)  # written where an exponent would be
-    drawn(ax)
-    title, exponent = ax.title.get_window_extent(), ax.yaxis.get_offset_text()
-    assert exponent.get_text()
-    assert title.y1 <= figure.bbox.height
-    assert title.y0 >= exponent.get_window_extent().y1
 
 
 @pytest.mark.parametrize("selector", [BAHSIC(3, cv=3), BAHSIC("auto"), BAHSIC(3, kernel="auto")])

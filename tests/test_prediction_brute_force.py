@@ -1,6 +1,7 @@
 """Elimination and selection by prediction equal brute force of the written rule, on many random cases."""
 
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -44,11 +45,7 @@ KERNELS = {
     "linear": ("linear", 2, lambda D, Z, S, size, R: inner(D, Z, S)),
     "polynomial": (Polynomial(degree=2), 2, lambda D, Z, S, size, R: (inner(D, Z, S) + 1) ** 2),
     "cubic": (Polynomial(degree=3, coef0=0.5), 2, lambda D, Z, S, size, R: (inner(D, Z, S) + 0.5) ** 3),
-    "inverse": (
-        "inverse_distance",
-        2,
-        lambda D, Z, S, size, R: 1 / (1 + np.sqrt(distances(D, Z, S) / (2 * size))),
-    ),
+    "inverse": ("inverse_distance", 2, lambda D, Z, S, size, R: 1 / (1 + np.sqrt(distances(D, Z, S) / (2 * size)))),
     "sum": (
         Gaussian("dimension") + Linear(),
         2,
@@ -147,12 +144,6 @@ class Case:
         return sorted(j for unit in units for j in self.groups[unit])
 
 
-def random_groups(rng, d):
-    if d < 2 or rng.random() < 0.75:
-        return None
-    return rng.integers(0, max(1, d // 2), d)
-
-
 def different(columns, m):
     """Columns that vary and tell something else than those before, also in blocks; these take part in a search."""
     rows = [np.arange(m)] + ([np.concatenate(prediction_oracle.random_blocks(m, 6, 1))] if m >= 12 else [])
@@ -200,7 +191,7 @@ def random_case(seed, shape=None):
     if not weighted and m >= 12 and rng.random() < 0.25:
         options = {"block_size": 6, "random_state": 1}
         blocks = prediction_oracle.random_blocks(m, 6, 1)
-    given = random_groups(rng, d)
+    given = None if d < 2 or rng.random() < 0.75 else rng.integers(0, max(1, d // 2), d)
     labels = np.arange(d) if given is None else given
     groups = sorted(np.flatnonzero(labels == label).tolist() for label in np.unique(labels))
     keep = rng.choice(d, size=min(d, int(rng.integers(1, 3))), replace=False) if rng.random() < 0.25 else None
@@ -317,3 +308,11 @@ def check_selection(case):
 def test_order_equals_brute_force(check, first, engine):
     for seed in range(first + 3 * (engine == "loops"), N_CASES, 6):
         check(random_case(seed))
+
+
+@pytest.mark.filterwarnings("ignore:.*features are constant")
+@pytest.mark.parametrize("check", [check_elimination, check_selection])
+def test_order_equals_brute_force_for_blocks_in_several_tiles(check):
+    cases = (random_case(seed, (150, 4)) for seed in range(40))
+    for case in islice((case for case in cases if "block_size" in case.options), 2):
+        check(case)

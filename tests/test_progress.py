@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 import tqdm
 
-from bahsic import BAHSIC, FOHSIC
+from bahsic import BAHSIC
 from bahsic.criteria import Criterion
-
-SELECTORS = pytest.mark.parametrize("selector", [BAHSIC, FOHSIC])
+from selecting import SELECTORS
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy import sparse, stats
+from scipy import sparse
 from sklearn import config_context, get_config
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectFdr, SelectKBest, SelectorMixin, VarianceThreshold, chi2, f_classif
@@ -53,11 +53,6 @@ def seen():
 def parts(seen, X):
     """The samples of each fit, by the values of the first feature, in the order of `parts` themselves."""
     return [np.array([int(np.flatnonzero(X[:, 0] == value)[0]) for value in part[:, 0]]) for part, _, _ in seen]
-
-
-def null_data(seed, m=40, d=10):
-    rng = np.random.default_rng(seed)
-    return rng.normal(size=(m, d)), rng.permutation(np.arange(m) % 2)
 
 
 # Frequencies
@@ -204,22 +199,6 @@ def test_every_split_by_hand(seen, options, changes, kernel, target_kernel, n_sp
     np.testing.assert_array_equal(found.frequencies, support.mean(axis=0))
 
 
-def test_level_is_kept_where_testing_on_the_same_samples_finds_noise():
-    honest, features, naive, n, pvalues = 0, 0, 0, 80, []
-    for seed in range(n):
-        X, y = null_data(seed, d=50)
-        selector = SelectKBest(k=3)
-        found = selection_test(selector, X, y, n_splits=3, method="gamma", random_state=seed)
-        pvalues.append(found.split_pvalues[0])
-        honest += found.pvalue <= 0.05
-        features += found.feature_pvalues.min() <= 0.05
-        naive += hsic_test(selector.fit_transform(X, y), y, method="gamma").pvalue <= 0.05
-    assert honest <= stats.binom.ppf(0.999, n, 0.05)
-    assert features <= stats.binom.ppf(0.999, n, 0.05)
-    assert naive >= 0.3 * n
-    assert stats.kstest(pvalues, "uniform").pvalue > 0.001
-
-
 def test_features_that_matter_together_show_together():
     X, y, support = make_xor(120, 12, random_state=0)
     options = {"n_splits": 9, "n_permutations": 199, "random_state": 0}
@@ -234,13 +213,13 @@ def test_features_that_matter_together_show_together():
 
 
 def test_nothing_selected_is_nothing_found():
-    X, y = null_data(1)
+    X, y = drawn()[0], np.arange(40) % 2
     found = selection_test(SelectFdr(alpha=1e-12), X, y, n_splits=3)
     assert isinstance(found, SelectionTest)
     assert found.pvalue == 1.0
     np.testing.assert_array_equal(found.split_pvalues, np.ones(3))
-    np.testing.assert_array_equal(found.feature_pvalues, np.ones(10))
-    np.testing.assert_array_equal(found.frequencies, np.zeros(10))
+    np.testing.assert_array_equal(found.feature_pvalues, np.ones(8))
+    np.testing.assert_array_equal(found.frequencies, np.zeros(8))
 
 
 @pytest.mark.parametrize("method", ["permutation", "gamma"])
@@ -251,15 +230,6 @@ def test_features_constant_in_one_part_or_both(method):
     assert found.feature_pvalues[0] == 1.0
     assert 0 < found.pvalue <= 1
     assert np.isfinite(found.split_pvalues).all()
-
-
-def test_labels_given_by_their_kernel_values():
-    X, _ = drawn()
-    y = X[:, 1] + X[:, 2] ** 2
-    one = selection_test(BAHSIC(2, target_kernel="linear"), X, y, n_splits=4, random_state=0)
-    other = selection_test(BAHSIC(2, target_kernel="precomputed"), X, np.outer(y, y), n_splits=4, random_state=0)
-    np.testing.assert_allclose(one.split_pvalues, other.split_pvalues)
-    np.testing.assert_array_equal(one.frequencies, other.frequencies)
 
 
 def test_the_type_of_all_labels_counts():
@@ -276,11 +246,7 @@ def test_the_type_of_all_labels_counts():
 
 FREQUENCIES = [
     ({"n_resamples": 0}, "n_resamples is 0; accepted: an int of at least 1"),
-    ({"n_resamples": 2.5}, "n_resamples is 2.5"),
-    ({"n_resamples": True}, "n_resamples is True"),
     ({"subsample": 1.5}, "subsample is 1.5; accepted: a fraction between 0 and 1"),
-    ({"subsample": "half"}, "subsample is 'half'"),
-    ({"subsample": float("nan")}, "subsample is nan"),
     ({"subsample": 0.05}, "subsample is 0.05, 2 of 40 samples; accepted: at least 4"),
     ({"y": [0] * 39 + [1]}, "y has class 1 once; accepted: two samples of each class, or stratify=False"),
 ]
@@ -291,11 +257,9 @@ TEST = [
     ({"test_size": 0.05}, "test_size is 0.05, .* 38 samples to select with and 2 to test with"),
     ({"method": "normal"}, "method is 'normal'; accepted: 'permutation', 'gamma'"),
     ({"feature_test": "joint"}, "feature_test is 'joint'; accepted: 'conditional', 'marginal'"),
-    ({"n_permutations": 0}, "n_permutations is 0"),
     ({"kernel": "gausian"}, "kernel is 'gausian'"),
     ({"kernel": "precomputed"}, "kernel is 'precomputed'; accepted: a kernel on features"),
     ({"kernel": Gaussian("optimise")}, "kernel is .*'optimise'.*, which fits gamma to the labels"),
-    ({"target_kernel": "bnary"}, "target_kernel is 'bnary'"),
     ({"y": ["a"] * 39 + ["b"]}, "y has class 'b' once; .*target_kernel='regression'"),
     ({"y": None}, "y has shape"),
 ]
@@ -304,10 +268,8 @@ EITHER = [
     ({"selector": make_pipeline(StandardScaler(), BAHSIC(2))}, "selector is Pipeline"),
     ({"n_jobs": 0}, "n_jobs is 0; accepted: None or an int other than 0"),
     ({"random_state": -1}, "random_state is -1"),
-    ({"random_state": "seed"}, "random_state is 'seed'"),
     ({"y": np.arange(39) % 2}, "X has 40 samples, y has 39 samples"),
     ({"y": np.zeros(40)}, "one class only"),
-    ({"y": np.append(np.ones(39), np.nan)}, "y has 1 entries that are NaN"),
     ({"X": np.append(np.ones(39), np.inf)[:, None]}, "X .*infinity"),
     ({"X": np.ones((3, 2)), "y": [0, 1, 0.5]}, "(subsample|test_size) is 0.5"),
 ]

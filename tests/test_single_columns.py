@@ -5,10 +5,14 @@ import math
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 
-import column_oracle
+import mixed_oracle
 from bahsic import hsic, hsic_scores, hsic_test, redundancy
-from bahsic.kernels import Gaussian, Laplacian
+from bahsic.kernels import Delta, Gaussian, Laplacian, Linear
+from bahsic.related import cka
+from pairwise import pairwise
+from selecting import standardised
 
 
 def holes(x, share=0.3, seed=9):
@@ -37,23 +41,22 @@ def odd_columns(m, seed=0):
     return np.column_stack(X), np.flatnonzero(categorical)
 
 
-def totals(X, categorical, *, power=2, standardize=True, together=False):
-    """D of each column, with the constants that the selectors use."""
-    found, standard = [], column_oracle.standard_mean(power)
-    for j, column in enumerate(X.T):
-        seen = column[~np.isnan(column)]
-        if (seen == seen[0]).all() and not together:  # tells nothing
-            found.append(np.zeros((len(X), len(X))))
-            continue
-        if j in categorical or (seen == seen[0]).all():
-            x = np.where(np.isnan(column), -1.0, column) if together else column
-            kind = {"different": standard / column_oracle.chance_of_difference(x), "neutral": standard}
-        else:
-            x = (column - seen.mean()) / (seen.std() if standardize else 1.0)
-            centre = 0.0 if power == 2 else np.sort(x)[(len(seen) - 1) // 2]
-            kind = {"centre": centre, "neutral": column_oracle.mean_of_pairs(x, power), "together": together}
-        found.append(column_oracle.totals(x, power=power, **kind))
-    return found
+def totals(X, categorical, **options):
+    """D of each column."""
+    flags = np.isin(np.arange(X.shape[1]), categorical)
+    return mixed_oracle.totals(mixed_oracle.as_columns(X), flags, **{"power": 2, **options})
+
+
+def centred(D, gamma):
+    """Centred kernel matrix; it is accurate also where all kernel values are near one."""
+    A = np.expm1(-gamma * D.astype(np.longdouble))
+    A -= A.mean(axis=1, keepdims=True)
+    return A - A.mean(axis=0)
+
+
+def alignment(A, B):
+    """Normalised inner product of two centred matrices."""
+    return float((A * B).sum() / np.sqrt((A * A).sum() * (B * B).sum()))
 
 
 def labels(kind, x):
@@ -61,15 +64,17 @@ def labels(kind, x):
     return {"numbers": numbers, "classes": np.digitize(numbers, [-0.5, 0.5])}[kind]
 
 
-@pytest.mark.parametrize("missing", ["neutral", "indicator"])
-@pytest.mark.parametrize("gamma", [0.5, 1e-9, 40.0])
-@pytest.mark.parametrize("m", [7, 61])
-def test_scores_and_redundancy_are_those_of_the_kernel_matrices(m, gamma, missing):
+@pairwise(
+    m=[7, 61], kernel=[Gaussian(0.5), Gaussian(1e-9), Gaussian(40.0), Laplacian(0.5)], missing=["neutral", "indicator"]
+)
+def test_scores_and_redundancy_are_those_of_the_kernel_matrices(m, kernel, missing):
     X, categorical = odd_columns(m)
-    options = {"kernel": Gaussian(gamma), "categorical_features": categorical, "missing": missing}
+    options = {"kernel": kernel, "categorical_features": categorical, "missing": missing}
+    gamma = kernel.gamma
     # Centred already, and as large as before: so that digits are not lost to the ones of exp(-gamma D).
-    A = [column_oracle.centred(D, gamma) for D in totals(X, categorical, together=missing == "indicator")]
-    expected = np.array([[column_oracle.alignment(one, two) for two in A] for one in A])
+    D = totals(X, categorical, power=kernel.power, together=missing == "indicator")
+    A = [centred(one, gamma) for one in D]
+    expected = np.array([[alignment(one, two) for two in A] for one in A])
     assert_allclose(redundancy(X, **options), expected, rtol=1e-10, atol=1e-12)
     for y in (labels("numbers", X[:, 0]), labels("classes", X[:, 0])):
         scores, pvalues = hsic_scores(X, y, **options)
@@ -108,26 +113,15 @@ def test_labels_whose_kernel_matrix_has_full_rank(kernel, method):
     assert np.isfinite(scores).all()
 
 
-@pytest.mark.parametrize("m", [7, 61])
-def test_the_laplacian_kernel_on_columns_of_all_kinds(m):
-    X, categorical = odd_columns(m)
-    y = labels("numbers", X[:, 0])
-    options = {"kernel": "laplacian", "categorical_features": categorical}
-    (scores, pvalues), table = hsic_scores(X, y, **options), redundancy(X, **options)
-    A = [column_oracle.centred(D, 0.5).astype(float) for D in totals(X, categorical, power=1)]
-    assert_allclose(scores, [hsic(K, y, kernel="precomputed") for K in A], rtol=1e-9, atol=1e-13)
-    expected = [hsic_test(K, y, kernel="precomputed", method="gamma").pvalue for K in A]
-    assert_allclose(pvalues, expected, rtol=1e-7)
-    assert_allclose(table, [[column_oracle.alignment(one, two) for two in A] for one in A], rtol=1e-11, atol=1e-13)
-
-
 @pytest.mark.parametrize("kernel", [Gaussian("median"), Laplacian("median")], ids=str)
 def test_the_median_rule_is_that_of_the_pairs(kernel):
     X, categorical = odd_columns(25)
     y = labels("numbers", X[:, 0])
     scores, _ = hsic_scores(X, y, kernel=kernel, categorical_features=categorical)
     for j, D in enumerate(totals(X, categorical, power=kernel.power)):
-        K = np.exp(-column_oracle.median_gamma(D, kernel.power, np.ones(25)) * D)
+        distances = D[np.triu_indices(25, 1)] ** (1 / kernel.power)
+        median = np.median(distances) or np.median(distances[distances > 0])
+        K = np.exp(-D / (2 * median**kernel.power))
         assert scores[j] == pytest.approx(hsic(K, y, kernel="precomputed"), rel=1e-9, abs=1e-14)
 
 
@@ -149,11 +143,11 @@ def test_narrow_kernels_have_matrices():
     scores, pvalues = hsic_scores(X, y, **options)
     table = redundancy(X, **options)
     D = totals(X, [2], standardize=False)
-    A = [column_oracle.centred(one, 5.0).astype(float) for one in D]
+    A = [centred(one, 5.0).astype(float) for one in D]
     assert_allclose(scores, [hsic(K, y, kernel="precomputed") for K in A], rtol=1e-9, atol=1e-14)
     expected = [hsic_test(K, y, kernel="precomputed", method="gamma").pvalue for K in A]
     assert_allclose(pvalues, expected, rtol=1e-8)
-    assert_allclose(table, [[column_oracle.alignment(one, two) for two in A] for one in A], rtol=1e-10)
+    assert_allclose(table, [[alignment(one, two) for two in A] for one in A], rtol=1e-10)
 
 
 @pytest.mark.parametrize(
@@ -215,3 +209,109 @@ def test_tiny_numbers_without_standardising(missing):
     assert_allclose(redundancy(tiny, **options), redundancy(small, **options), rtol=1e-6)
     pvalues = [hsic_scores(Z, X[:, 0] > 0, **options)[1] for Z in (tiny, small)]
     assert_allclose(*pvalues, rtol=1e-6)
+
+
+# Redundancy, against the alignment of each pair
+
+
+def table(m=60, seed=0):
+    """Different kinds of columns: normal, skewed, a near copy, a function, of few values, heavy-tailed."""
+    rng = np.random.default_rng(seed)
+    x, z = rng.normal(size=(2, m))
+    columns = [x, np.exp(z), 3 - 2 * x + 1e-3 * z, x**2, rng.integers(0, 3, m), rng.standard_cauchy(m), 1e4 + z]
+    return np.column_stack(columns)
+
+
+def by_pairs(X, kernel):
+    d = X.shape[1]
+    return np.array([[cka(X[:, i], X[:, j], kernel, kernel) for j in range(d)] for i in range(d)])
+
+
+def smaller(a, b):
+    return np.minimum.outer(np.ravel(a), np.ravel(b))
+
+
+KERNELS = [Gaussian(), Gaussian("median"), Gaussian(3.0), Laplacian("median"), Linear(), Delta()]
+
+
+@pytest.mark.parametrize(
+    "kernel", ["gaussian", smaller, *KERNELS], ids=lambda kernel: getattr(kernel, "__name__", str(kernel))
+)
+def test_each_pair_is_its_alignment(kernel):
+    X = table()
+    found = redundancy(X, kernel=kernel)
+    assert_allclose(found, by_pairs(standardised(X), kernel), rtol=1e-8, atol=1e-11)
+    assert_array_equal(found, found.T)
+    assert_array_equal(np.diag(found), 1)
+    assert found.min() >= 0
+    assert found.max() <= 1
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_a_full_factorial_design_is_independent_and_copies_are_alike(kernel):
+    design = np.array([(a, b) for a in np.sqrt(np.arange(5)) for b in np.exp(np.arange(7))])
+    assert_array_equal(redundancy(design, kernel=kernel), np.eye(2))
+    found = redundancy(np.outer(np.random.default_rng(2).normal(size=40), np.arange(1, 12)), kernel=kernel)
+    assert_allclose(found, 1, rtol=1e-13)
+    assert found.max() <= 1
+
+
+def test_constant_features():
+    X = table()
+    X[:, [1, 3]] = [5.0, 0.1]
+    found = redundancy(X)
+    assert_array_equal(found[[1, 3]], np.eye(7)[[1, 3]])
+    assert_allclose(found[np.ix_([0, 2, 4], [0, 2, 4])], redundancy(X[:, [0, 2, 4]]), rtol=1e-12)
+    assert_array_equal(redundancy(np.ones((5, 3))), np.eye(3))
+
+
+def test_which_features():
+    X = table()
+    whole, chosen = redundancy(X), [4, 0, 2]
+    expected = whole[np.ix_(chosen, chosen)]
+    mask = np.isin(np.arange(7), chosen)
+    for matrix in (X, X.tolist(), sparse.csr_array(X), sparse.coo_matrix(X)):
+        assert_allclose(redundancy(matrix, chosen), expected, rtol=1e-12)
+        assert_allclose(redundancy(matrix, mask), whole[np.ix_(mask, mask)], rtol=1e-12)
+        assert_allclose(redundancy(matrix), whole, rtol=1e-12)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_names(library):
+    frames = pytest.importorskip(library)
+    X = table()
+    X[:, 5] = np.arange(60) % 3
+    data = dict(zip("abcdefg", X.T, strict=True))
+    frame = frames.table(data) if library == "pyarrow" else frames.DataFrame(data)
+    for features in (["e", "a", "c"], [4, 0, 2]):
+        assert_allclose(redundancy(frame, features), redundancy(X, [4, 0, 2]), rtol=1e-12)
+    assert redundancy(frame, "e") == [[1.0]]
+    with pytest.raises(ValueError, match=r"features has 'z', which is not a column; accepted: .*'a', 'b'"):
+        redundancy(frame, ["a", "z"])
+    whole = redundancy(frame, categorical_features=["f"])
+    assert_allclose(redundancy(frame), redundancy(X), rtol=1e-12)
+    assert not np.allclose(whole, redundancy(X))
+    positions = [3, 5, 0]
+    for town in ("f", ["f"], [5], np.arange(7) == 5):
+        found = redundancy(frame, positions, categorical_features=town)
+        assert_allclose(found, whole[np.ix_(positions, positions)], rtol=1e-12)
+
+
+HOLE = np.where(np.arange(420).reshape(60, 7) == 26, np.nan, table())  # row 3, column 5
+
+
+@pytest.mark.parametrize(
+    ("X", "options", "message"),
+    [
+        (table(), {"features": [0, 7]}, "features has 7, which is not a column; accepted: .* columns among 0, 1"),
+        (table(), {"features": []}, r"features is \[\]; accepted: one or more"),
+        (table(), {"features": [True, False]}, "features is a mask of 2 columns; accepted: a mask of 7"),
+        (HOLE, {"features": [4, 5], "missing": "error"}, r"X contains NaN .*row 3, column 5"),
+        (table(), {"kernel": "precomputed"}, "kernel is 'precomputed'"),
+        (table(), {"kernel": Gaussian("optimise")}, "'optimise', which needs labels"),
+        (table() * 1e200, {"standardize": False}, r"X has values up to .*; accepted with standardize=False: up to 1e"),
+    ],
+)
+def test_what_is_refused(X, options, message):
+    with pytest.raises(ValueError, match=message):
+        redundancy(X, **options)

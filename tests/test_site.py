@@ -60,22 +60,6 @@ def test_broken_links_are_found(root, tmp_path):
     assert broken(tmp_path) == []
 
 
-def test_pages_are_short(root):
-    docs = root / "docs"
-    pages = [*docs.glob("*.md"), *docs.glob("[!_]*/*.md")]
-    assert len(pages) > 60
-    words = {page.relative_to(docs).as_posix(): len(page.read_text(encoding="utf-8").split()) for page in pages}
-    assert [name for name, count in words.items() if count > 1500 and not name.startswith("appendix/")] == []
-
-
-def test_problems_of_prose_are_found(root, monkeypatch):
-    pytest.importorskip("proselint")
-    problems = runpy.run_path(str(root / "docs" / "check_prose.py"))["problems"]
-    page = f"{'| table ' * 30}|\n\nTwo features matter\nonly together.\n{'lengthy' * 15}\nThis is a very good one.\n"
-    found = [(line, text.partition(":")[0]) for line, text in problems(page)]
-    assert found == [(3, "'matter only together'"), (5, "105 characters"), (6, "weasel_words.very")]
-
-
 def test_results_of_the_live_reports_make_pages(root):
     pytest.importorskip("jinja2")
     from bahsic.report import report_html

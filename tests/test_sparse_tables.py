@@ -90,7 +90,10 @@ def test_the_memory_is_that_of_the_stored_entries_and_a_block(monkeypatch):
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
-@pytest.mark.parametrize("selector", [BAHSIC(3, step=1), FOHSIC(5), BAHSIC(3, criterion="prediction")])
+@pytest.mark.parametrize(
+    "selector",
+    [BAHSIC(3, step=1), FOHSIC(5), FOHSIC(3, criterion="prediction"), BAHSIC(3, criterion="prediction", cv=3)],
+)
 def test_columns_of_few_stored_entries(monkeypatch, kernel, selector):
     """Compiled loops score them by their stored entries alone."""
     monkeypatch.setenv("BAHSIC_COMPILED", "always")
@@ -100,6 +103,8 @@ def test_columns_of_few_stored_entries(monkeypatch, kernel, selector):
     found, dense = clone(selector).fit(X, y), clone(selector).fit(X.toarray(), y)
     assert_array_equal(found.ranking_, dense.ranking_)
     assert_allclose(found.scores_, dense.scores_, rtol=1e-5, atol=1e-12)
+    held_out = [np.array([step.predictability for step in fitted.path_], dtype=float) for fitted in (found, dense)]
+    assert_allclose(*held_out, atol=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore:2 of 12 features are constant")

@@ -72,7 +72,11 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("options", "stored"), list(zip(OPTIONS, cycle([zarr_array, mapped]))), ids=str)
+@pytest.mark.parametrize(
+    ("options", "stored"),
+    list(zip(OPTIONS, cycle([zarr_array, mapped]))),
+    ids=lambda value: getattr(value, "__name__", str(value)),
+)
 def test_the_bits_with_options(stored, options, tmp_path):
     X, y = drawn(m=70, d=6)
     X = X * [3.0, 1.0, 0.5, 2.0, 1.0, 1.0] * options.pop("unit", 1.0) + 10.0

@@ -466,21 +466,25 @@ def test_groups_leave_together(groups, expected):
         ({"keep": ["a", 11]}, ValueError, "keep has 11, which is not a column"),
         ({"keep": [0, -1]}, ValueError, "keep has -1, which is not a column"),
         ({"keep": [1, True]}, ValueError, "keep has True, which is not a column"),
+        ({"keep": [True, False]}, ValueError, "keep is a mask of 2 columns; accepted: a mask of 4"),
+        ({"keep": 1.5}, TypeError, "keep is 1.5"),
         ({"keep": [[0], [1]]}, ValueError, r"keep has \[0\], which is not a column"),
         ({"feature_groups": []}, ValueError, "feature_groups has 0 labels"),
         ({"feature_groups": {"x": [0, 0]}}, ValueError, "feature_groups has column 'a' twice: in 'x' and 'x'"),
         ({"feature_groups": [["a", "e"]]}, ValueError, "feature_groups has 'e', which is not a column"),
         ({"feature_groups": {"c": ["a", "b"]}}, ValueError, "the label 'c', which is a column in none of the groups"),
         ({"feature_groups": [True, False, True, True]}, TypeError, "feature_groups has the label True"),
+        ({"feature_groups": [0.5] * 4}, TypeError, "feature_groups has the label 0.5"),
+        ({"feature_groups": [0, 0, 1]}, ValueError, "feature_groups has 3 labels; accepted: one for each of 4 columns"),
+        ({"feature_groups": [[0, 1], [1, 2]]}, ValueError, "column 'b' twice: in 'group 0' and 'group 1'"),
+        ({"feature_groups": {"a": []}}, ValueError, "feature_groups has no column in 'a'"),
+        ({"feature_groups": 3}, TypeError, "feature_groups is 3"),
         ({"feature_groups": "abcd"}, TypeError, "feature_groups is 'abcd'; accepted: a list or an array"),
     ],
 )
 def test_what_are_no_columns_or_groups(options, error, message):
     with pytest.raises(error, match=message):
         fitted(**options)
-
-
-# Groups
 
 
 def test_a_column_of_infinity_alone_is_refused_without_a_warning():

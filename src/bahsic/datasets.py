@@ -1,12 +1,11 @@
 """Artificial data sets whose relevant features are known."""
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bahsic.parameters import RandomStateLike, check_count, random_source
+from bahsic.parameters import RandomStateLike, check_count, check_parameter, is_number, random_source
 
 # Consecutive centres differ in class, so that taking them in turn balances the classes too.
 _XOR_CENTRES = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]])
@@ -20,10 +19,9 @@ def make_xor(
 ) -> _Problem:
     """Generate binary XOR data among noise (section 5.1 of the paper, *Artificial datasets*).
 
-    The first two features lie around the four centres (+-1, +-1); the label is 1 where the two
-    signs agree. Neither feature alone carries information about the label, both together determine it.
-    The other features are standard normal. Classes and clusters are of equal size, as far as
-    `n_samples` allows, and in random order.
+    The first two features lie around the four centres (+-1, +-1); the label is 1 where the two signs agree. Neither
+    feature alone carries information about the label, both together determine it. The other features are standard
+    normal. Classes and clusters are of equal size, as far as `n_samples` allows, and in random order.
 
     Parameters
     ----------
@@ -82,27 +80,10 @@ def make_nonlinear_regression(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
     """Generate a nonlinear regression problem among noise (section 5.1 of the paper, *Artificial datasets*).
 
-    All features are standard normal, and the label is y = x1 exp(-x1^2 - x2^2) plus normal noise. Its variance
-    without noise is 1/25. The second feature is not correlated with y. The paper gives neither the distribution
-    of the features nor the size of the noise.
-
-    Parameters
-    ----------
-    n_samples : int, default=200
-        Number of samples m, at least 1.
-    n_features : int, default=22
-        Number of features d, at least 2.
-    noise : float, default=0.1
-        Standard deviation of the noise in y.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or source of the random numbers.
-
-    Returns
-    -------
-    X : ndarray of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,)
-    support : ndarray of shape (n_features,)
-        True for the relevant features, the first two.
+    All features are standard normal, and the label is y = x1 exp(-x1^2 - x2^2) plus normal noise, of which ``noise`` is
+    the standard deviation. The variance of y without it is 1/25. The second feature is not correlated with y. The paper
+    gives neither the distribution of the features nor the size of the noise.
+    Parameters and results are those of `make_xor`, with numbers as labels and any number of samples.
 
     Examples
     --------
@@ -121,25 +102,7 @@ def make_ring(n_samples: int = 500, n_features: int = 16, *, random_state: Rando
 
     With u uniform on [0, 1] in each feature, a sample is of class 1 where
     :math:`|\sqrt{(u_1 - 0.5)^2 + (u_2 - 0.5)^2} - 0.35| \le 0.1151`, about half of the square. The data are
-    x = 2u - 1.
-
-    Parameters
-    ----------
-    n_samples : int, default=500
-        Number of samples, at least 1.
-    n_features : int, default=16
-        Number of features, at least 2.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or source of the random numbers.
-
-    Returns
-    -------
-    X : ndarray of shape (n_samples, n_features)
-        The data, between -1 and 1.
-    y : ndarray of shape (n_samples,)
-        The labels, 0 or 1.
-    support : ndarray of shape (n_features,)
-        True for the relevant features, the first two.
+    x = 2u - 1. Parameters and results are those of `make_xor`, without ``noise``, for any number of samples.
 
     References
     ----------
@@ -233,6 +196,5 @@ def _checked_source(
     """Check all parameters and return the source of random numbers."""
     check_count("n_samples", n_samples, min_samples)
     check_count("n_features", n_features, min_features)
-    if isinstance(noise, bool) or not isinstance(noise, Real) or not 0 <= float(noise) < np.inf:
-        raise ValueError(f"noise is {noise!r}; accepted: a finite number of at least 0")
+    check_parameter("noise", noise, is_number(noise) and noise >= 0, "a finite number of at least 0")
     return random_source(random_state)

@@ -6,6 +6,7 @@ import shlex
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Sequence
 from difflib import get_close_matches
+from itertools import groupby, islice
 
 # Joiners that scripts and emoji need, although they are format characters.
 _JOINERS = "\u200c\u200d"
@@ -38,10 +39,10 @@ def for_terminal(text: str, encoding: str | None = "utf-8") -> str:
     >>> print(for_terminal("a\x1b[2Jb\u202e"), for_terminal("größe", "ascii"))
     a\x1b[2Jb\u202e gr\xf6\xdfe
     """
-    kept = [character for character in unicodedata.normalize("NFC", text) if character not in _LEFT_OUT]
-    shown = _without_unseen(
-        _with_few_marks(kept), lambda char: char.encode("unicode_escape", "surrogatepass").decode("ascii")
-    )
+    kept = (character for character in unicodedata.normalize("NFC", text) if character not in _LEFT_OUT)
+    runs = groupby(kept, lambda character: unicodedata.combining(character) > 0)
+    few = (character for marks, run in runs for character in (islice(run, _MOST_MARKS) if marks else run))
+    shown = _without_unseen(few, lambda char: char.encode("unicode_escape", "surrogatepass").decode("ascii"))
     return shown.encode(encoding or "ascii", "backslashreplace").decode(encoding or "ascii")
 
 
@@ -61,11 +62,7 @@ def for_page(name: object, longest: int | None = 60) -> str:
 
 
 def for_picture(name: object, characters: Collection[int], longest: int, *, tex: bool = False) -> str:
-    r"""Return a name as it can be drawn on one short line by a font that has some code points.
-
-    Control characters vanish, white space becomes single spaces, the middle of a long name an ellipsis, characters
-    that the font lacks U+FFFD or a question mark. A dollar, which would begin mathematics, is escaped, and so are all
-    special characters if LaTeX sets the text.
+    r"""Return a name on one short line for a font that has some code points, escaped for mathtext or for LaTeX.
 
     Examples
     --------
@@ -129,7 +126,7 @@ def target_name(target: object) -> str:
 
 def for_option(names: Iterable[object]) -> str:
     """Return names, separated by commas, as an option of the command; those with commas or outer spaces in quotes."""
-    return ",".join(map(_quoted, map(str, names)))
+    return ",".join(_quoted(str(name)) for name in names)
 
 
 def for_shell(text: str) -> str:
@@ -140,20 +137,14 @@ def for_shell(text: str) -> str:
     >>> print(for_shell("my wine.csv"), for_shell("a\tb"))
     'my wine.csv' $'a\U00000009b'
     """
-    return shlex.quote(text) if text.isprintable() else f"$'{''.join(map(_in_dollar_quotes, text))}'"
+    if text.isprintable():
+        return shlex.quote(text)
+    escaped = (f"\\{char}" if char in "\\'" else char if char.isprintable() else f"\\U{ord(char):08x}" for char in text)
+    return f"$'{''.join(escaped)}'"
 
 
 def _without_unseen(characters: Iterable[str], replacement: Callable[[str], str]) -> str:
     return "".join(replacement(char) if unicodedata.category(char) in _UNSEEN else char for char in characters)
-
-
-def _with_few_marks(characters: Iterable[str]) -> list[str]:
-    kept, marks = [], 0
-    for character in characters:
-        marks = marks + 1 if unicodedata.combining(character) else 0
-        if marks <= _MOST_MARKS:
-            kept.append(character)
-    return kept
 
 
 def _symbol(character: str) -> str:
@@ -173,10 +164,3 @@ def _cut(text: str, longest: int) -> str:
 def _quoted(name: str) -> str:
     plain = name == name.strip() and not set(name) & set(',"\r\n')
     return name if plain else '"' + name.replace('"', '""') + '"'
-
-
-def _in_dollar_quotes(character: str) -> str:
-    """Return a character inside $'...', so that what the shell reads is what the page shows."""
-    if character.isprintable():
-        return f"\\{character}" if character in "\\'" else character
-    return f"\\U{ord(character):08x}"

@@ -126,13 +126,7 @@ OPTIONS: Final = (
 
 
 def options_of(command: str) -> list[Option]:
-    """Return the options of a command, in the order of the constructor.
-
-    Examples
-    --------
-    >>> [option.flags[0] for option in options_of("datasets")]
-    ['--random-state']
-    """
+    """Return the options of a command, in the order of the constructor."""
     return [option.of_command(command) for option in OPTIONS if option.flags and command in option.commands]
 
 
@@ -142,11 +136,5 @@ def recorded_options() -> list[Option]:
 
 
 def flag_of(name: str) -> str:
-    """Return the option of the command for a parameter.
-
-    Examples
-    --------
-    >>> flag_of("feature_groups")
-    '--feature-groups'
-    """
+    """Return the option of the command for a parameter."""
     return next(option.flags[0] for option in OPTIONS if option.name == name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Self
@@ -13,13 +14,7 @@ from bahsic.options import RIDGES
 
 
 class Given(NamedTuple):
-    """A parameter in a message, with a value that it may be set to; the command has options instead.
-
-    Examples
-    --------
-    >>> str(Given("missing", "neutral")), str(Given("block_size"))
-    ("missing='neutral'", 'block_size')
-    """
+    """A parameter in a message, with a value that it may be set to; the command has options instead."""
 
     name: str
     value: Any = None
@@ -35,13 +30,7 @@ class Aside(str):
 
 
 class Message(str):  # noqa: SLOT000 - it carries its parts
-    """Text of an error or a warning that knows its parts: text, parameters as `Given`, and `Aside`.
-
-    Examples
-    --------
-    >>> Message("X has gaps; accepted with ", Given("missing", "neutral"))
-    "X has gaps; accepted with missing='neutral'"
-    """
+    """Text of an error or a warning that knows its parts: text, parameters as `Given`, and `Aside`."""
 
     parts: tuple[str | Given, ...]
 
@@ -73,30 +62,43 @@ def is_fraction(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, Integral) and 0 < float(value) <= 1
 
 
+def is_number(value: object) -> bool:
+    """Whether a value is a finite real number; booleans are not."""
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def check_parameter(argument: str, value: object, valid: bool, accepted: str) -> None:
+    """Raise a ValueError that names the parameter, its value and what is accepted, unless valid."""
+    if not valid:
+        raise ValueError(f"{argument} is {value!r}; accepted: {accepted}")
+
+
+def check_positive(argument: str, value: Any) -> None:
+    """Raise unless a value is a positive finite number."""
+    check_parameter(argument, value, is_number(value) and value > 0, "a positive finite number")
+
+
 def check_count(argument: str, count: Any, at_least: int = 1) -> None:
     """Raise unless a count is an int of at least ``at_least``."""
-    if not is_count(count, at_least):
-        raise ValueError(f"{argument} is {count!r}; accepted: an int of at least {at_least}")
+    check_parameter(argument, count, is_count(count, at_least), f"an int of at least {at_least}")
 
 
 def check_choice(argument: str, value: Any, choices: Collection[str]) -> None:
     """Raise unless a value is one of the choices."""
-    if value not in choices:
-        raise ValueError(f"{argument} is {value!r}; accepted: {', '.join(map(repr, choices))}")
+    check_parameter(argument, value, value in choices, ", ".join(map(repr, choices)))
 
 
 def check_jobs(n_jobs: Any) -> None:
     """Raise unless ``n_jobs`` is None or an int other than zero."""
-    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
-        raise ValueError(f"n_jobs is {n_jobs!r}; accepted: None or an int other than 0")
+    valid = n_jobs is None or (isinstance(n_jobs, Integral) and n_jobs != 0)
+    check_parameter("n_jobs", n_jobs, valid, "None or an int other than 0")
 
 
 def check_ridge(ridge: Any) -> None:
     """Raise unless a ridge is "auto" or a number in range: outside of it rounding decides, or nothing is explained."""
     low, high = RIDGES
-    if is_auto(ridge) or (isinstance(ridge, Real) and not isinstance(ridge, bool) and low <= float(ridge) <= high):
-        return
-    raise ValueError(f"ridge is {ridge!r}; accepted: 'auto' or a number from {low:g} to {high:g}")
+    valid = is_auto(ridge) or (is_number(ridge) and low <= ridge <= high)
+    check_parameter("ridge", ridge, valid, f"'auto' or a number from {low:g} to {high:g}")
 
 
 def random_source(random_state: RandomStateLike) -> np.random.RandomState:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from bahsic.criteria.hsic import hsic_of_rows
-from bahsic.criteria.weights import Statistic, label_weights
+from bahsic.criteria.hsic import hsic_of_rows, resolved_rows
+from bahsic.criteria.weights import Statistic
 from bahsic.data.standard import Standardisation, standardised
-from bahsic.kernels import Kernel, LabelKernel, kernel_from_name, label_kernel
+from bahsic.kernels import label_kernel
 from bahsic.kernels.rows import FloatArray, as_labels, as_rows, check_same_length, scaled_by_power_of_two
 
 
@@ -73,10 +73,8 @@ def kta(x: Any, y: Any, kernel: Any = "gaussian", target_kernel: Any = "auto", n
     ----------
     x : array-like of shape (m,) or (m, d), or whatever the kernel takes
     y : array-like of shape (m,) or (m, k), or whatever the kernel takes
-    kernel : str, Kernel or callable
-        On x, see `kernel_from_name`; gamma="optimise" maximises biased HSIC.
-    target_kernel : str, Kernel or callable
-        On y, see `label_kernel`.
+    kernel, target_kernel : str, Kernel or callable
+        On x and y, see `kernel_from_name` and `label_kernel`; gamma="optimise" maximises biased HSIC.
     normalized : bool
         Whether to divide by the Frobenius norms; then the value is between -1 and 1, and not negative for
         positive definite kernels.
@@ -99,7 +97,7 @@ def kta(x: Any, y: Any, kernel: Any = "gaussian", target_kernel: Any = "auto", n
     >>> round(kta(x, y, "linear", "linear", normalized=False), 12), round(kta(x, y, "linear", "linear"), 12)
     (36.0, 0.9)
     """
-    kernel, X, labels = _resolved(x, y, kernel, target_kernel, "biased")
+    kernel, X, labels = resolved_rows(x, y, kernel, target_kernel, "biased")
     K, L = kernel(X).astype(np.float64, copy=False), labels.gram()
     if not normalized:
         return _inner_product(K, L)
@@ -121,12 +119,8 @@ def cka(
 
     Parameters
     ----------
-    x : array-like of shape (m,) or (m, d), or whatever the kernel takes
-    y : array-like of shape (m,) or (m, k), or whatever the kernel takes
-    kernel : str, Kernel or callable
-        On x, see `kernel_from_name`; gamma="optimise" maximises HSIC(K, L).
-    target_kernel : str, Kernel or callable
-        On y, see `label_kernel`.
+    x, y, kernel, target_kernel
+        As for `kta`; gamma="optimise" maximises HSIC(K, L).
     statistic : {"biased", "unbiased"}
 
     Returns
@@ -147,7 +141,7 @@ def cka(
     >>> round(cka(x, 3 * x + 1, "linear", "linear"), 12), round(cka(x, x**2), 4)
     (1.0, 0.1603)
     """
-    kernel, X, labels = _resolved(x, y, kernel, target_kernel, statistic)
+    kernel, X, labels = resolved_rows(x, y, kernel, target_kernel, statistic)
     _check_varied(x=X, y=labels.values)
     K = _of_unit_size(kernel.centrable(X), statistic)
     L = _of_unit_size(labels.kernel.centrable(labels.values), statistic)
@@ -196,9 +190,8 @@ def mean_difference(X: Any, y: Any) -> FloatArray:
 
     Parameters
     ----------
-    X : array-like of shape (m, d)
-    y : array-like of shape (m,)
-        Two classes of any type, first and second in sorted order.
+    X, y
+        As for `pearson_criterion`; two classes of any type, first and second in sorted order.
 
     Returns
     -------
@@ -218,17 +211,6 @@ def mean_difference(X: Any, y: Any) -> FloatArray:
         differences: FloatArray = np.ldexp(columns @ rho * deviations, exponents.astype(np.int32))
     _in_range(float(np.abs(differences).max()))
     return differences
-
-
-def _resolved(x: Any, y: Any, kernel: Any, target_kernel: Any, statistic: Statistic) -> tuple[Kernel, Any, LabelKernel]:
-    """Return the kernel on x with numbers in place of rules, the checked x, and the labels with their kernel."""
-    kernel = kernel_from_name(kernel)
-    X = kernel.rows(x, "x")
-    labels = label_kernel(y, target_kernel)
-    check_same_length(x=len(X), y=len(labels))
-    labels.warn_of_choice()
-    W = label_weights(labels, statistic).matrix() if kernel.needs_labels else None
-    return kernel.resolved(X, W), X, labels
 
 
 def _standardised(X: FloatArray) -> tuple[FloatArray, FloatArray]:

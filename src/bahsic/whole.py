@@ -12,14 +12,7 @@ from tempfile import mkdtemp
 
 
 def check_place(path: str | os.PathLike[str]) -> None:
-    """Raise now the OSError that would keep a file from being written in the end.
-
-    Examples
-    --------
-    >>> check_place("no/such/folder/report.html")
-    Traceback (most recent call last):
-    FileNotFoundError: [Errno 2] there is no such folder; make it first: 'no/such/folder/report.html'
-    """
+    """Raise now the OSError that would keep a file from being written in the end."""
     place = Path(path)
     if place.is_dir():
         raise IsADirectoryError(21, "this is a folder; give a file name", str(path))

@@ -48,15 +48,8 @@ def _check_hsic(generator):
     kernel, power, gamma = KERNELS[generator.integers(len(KERNELS))]
     statistic, step = str(generator.choice(["unbiased", "biased"])), STEPS[generator.integers(len(STEPS))]
     standardize, selector = bool(generator.random() < 0.6), [BAHSIC, FOHSIC][generator.integers(2)]
-    fitted = selector(
-        d,
-        step=step,
-        kernel=kernel,
-        target_kernel=target,
-        statistic=statistic,
-        standardize=standardize,
-        criterion="hsic",
-    ).fit(X, y)
+    options = {"kernel": kernel, "target_kernel": target, "statistic": statistic, "standardize": standardize}
+    fitted = selector(d, step=step, criterion="hsic", **options).fit(X, y)
     Z, constant = brute_force.standardised(X)
     Z = Z if standardize else np.where(constant, 0.0, X)
     D = [np.abs(column[:, None] - column) ** power for column in Z.T]

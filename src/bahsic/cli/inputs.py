@@ -18,8 +18,8 @@ import numpy as np
 
 from bahsic.cli.messages import BAD_DATA, WRONG_USAGE, CommandError, say, text_of
 from bahsic.files import Data, read_data
-from bahsic.files.data import TargetError
-from bahsic.files.targets import complete_target
+from bahsic.files.data import TargetError, errors_of
+from bahsic.files.targets import observed_targets
 from bahsic.names import for_message, suggestion
 from bahsic.options import flag_of, options_of
 from bahsic.parameters import Aside, Given
@@ -133,10 +133,7 @@ def in_options(error: Warning | Exception) -> str:
 
 
 def categorical_columns(names: str | Sequence[str], source: Input, among: Sequence[int] | None = None) -> Any:
-    """Return the parameter categorical_features for --categorical-features, as places among some columns if given.
-
-    Columns of text, which "from_dtype" or "auto" means, are categories also where others are named.
-    """
+    """Return the parameter categorical_features, as places among some columns if given; text is always a category."""
     listed = [] if isinstance(names, str) else names
     named = {source.position(name) for name in listed if name not in ("auto", "from_dtype")}
     columns = range(len(source.names)) if among is None else among
@@ -181,11 +178,16 @@ def _groups_of_file(path: str, source: Input) -> list[str]:
 
 def plain_columns(source: Input, positions: Sequence[int]) -> Any:
     """Return columns as an array of labels: of one dimension for a single one."""
-    X, path = source.data.X, Path(source.data.source or "")
-    checked = []
+    X, checked = source.data.X, []
     for j in positions:
         column = X.iloc[:, j] if hasattr(X, "iloc") else X[:, [j]].toarray() if hasattr(X, "toarray") else X[:, j]
-        checked.append(complete_target(path, column, source.names[j], X.shape[0]))
+        with errors_of(Path(source.data.source or "")):
+            (labels,), rows, _ = observed_targets({source.names[j]: column}, X.shape[0])
+        if rows is not None:
+            gaps = np.setdiff1d(np.arange(X.shape[0]), rows)
+            where = f"{source.data.source}: target {for_message(source.names[j])} is missing in {len(gaps)} rows"
+            raise CommandError(f"{where}, the first row {gaps[0]}, counted from 0; remove them")
+        checked.append(labels)
     if len({column.dtype.kind in "fiu" for column in checked}) == 2:  # numbers beside text stay numbers
         checked = [column.astype(object) for column in checked]
     return checked[0] if len(checked) == 1 else np.column_stack(checked)

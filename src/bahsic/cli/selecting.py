@@ -14,15 +14,7 @@ from typing import Any
 from sklearn import config_context
 from sklearn.base import clone
 
-from bahsic.cli.inputs import (
-    Input,
-    categorical_columns,
-    data_errors,
-    feature_groups,
-    listed_names,
-    read_input,
-    reading_options,
-)
+from bahsic.cli import inputs
 from bahsic.cli.messages import WRONG_USAGE, CommandError, say, text_of
 from bahsic.cli.terminal import selection_text, style_of
 from bahsic.data.prepared import Prepared
@@ -53,9 +45,9 @@ def select(options: Namespace) -> None:
     sys.stdout.write(text)
 
 
-def _write_files(options: Namespace, source: Input, selector: Any, result: dict[str, Any]) -> None:
+def _write_files(options: Namespace, source: inputs.Input, selector: Any, result: dict[str, Any]) -> None:
     if options.output is not None:
-        with data_errors():
+        with inputs.data_errors():
             columns, escape = source.positions(result["selected"] or result["kept"]), options.escape_formulas
             write_table(options.output, source.data, columns, selector.ranking_, escape_formulas=escape)
         if not options.quiet:
@@ -64,18 +56,18 @@ def _write_files(options: Namespace, source: Input, selector: Any, result: dict[
         write_report_file(result, options.report, quiet=options.quiet)
 
 
-def selection(options: Namespace) -> tuple[Input, Any, dict[str, Any]]:
+def selection(options: Namespace) -> tuple[inputs.Input, Any, dict[str, Any]]:
     """Return the data, the fitted selector, and the result with its times."""
-    start, source = time.perf_counter(), read_input(options)
+    start, source = time.perf_counter(), inputs.read_input(options)
     read = time.perf_counter()
-    groups = feature_groups(options.feature_groups, source)
-    options.keep = listed_names(options.keep, source, flag_of("keep"))
+    groups = inputs.feature_groups(options.feature_groups, source)
+    options.keep = inputs.listed_names(options.keep, source, flag_of("keep"))
     selector = _selector(options, source, groups)
-    with data_errors(), config_context(**({} if options.memory is None else {"working_memory": options.memory})):
+    with inputs.data_errors(), config_context(**({} if options.memory is None else {"working_memory": options.memory})):
         data = prepared_for(selector, source.data.X)
         _fit(selector, data, source.data.y, options)
     fitted = time.perf_counter()
-    with data_errors():
+    with inputs.data_errors():
         result = _result(options, source, data, selector, groups)
     seconds = {"read": read - start, "fit": fitted - read, "total": time.perf_counter() - start}
     return source, selector, result | {"timing": {f"{name}_seconds": round(s, 3) for name, s in seconds.items()}}
@@ -113,10 +105,10 @@ def write_report_file(result: dict[str, Any], path: Path, *, quiet: bool) -> Non
         say(f"wrote {page} and {table}")
 
 
-def _selector(options: Namespace, source: Input, groups: list[str] | None) -> Any:
+def _selector(options: Namespace, source: inputs.Input, groups: list[str] | None) -> Any:
     values = [(option, getattr(options, option.name)) for option in options_of("select")]
     given: dict[str, Any] = {o.name: None if value == o.none else value for o, value in values if value is not None}
-    given["categorical_features"] = categorical_columns(options.categorical_features, source)
+    given["categorical_features"] = inputs.categorical_columns(options.categorical_features, source)
     given["feature_groups"] = groups
     given["keep"] = None if options.keep is None else source.positions(options.keep)
     kind = BAHSIC if options.method == "backward" else FOHSIC
@@ -136,7 +128,7 @@ def _fit(selector: Any, data: Prepared, y: Any, options: Namespace) -> None:
 
 
 def _result(
-    options: Namespace, source: Input, data: Prepared, selector: Any, groups: list[str] | None
+    options: Namespace, source: inputs.Input, data: Prepared, selector: Any, groups: list[str] | None
 ) -> dict[str, Any]:
     y, recorded = source.data.y, [option.name for option in options_of("select") if option.recorded]
     fresh = clone(selector).set_params(checkpoint=None)  # without the folder of the one that was fitted
@@ -159,7 +151,7 @@ def _result(
         groups=groups,
         test=selection_test(fresh, data, y, **how) if options.test else None,
         stability=stability,
-        input=input_record(source.data, source.sha256, selector.target_kernel_, reading_options(options)),
+        input=input_record(source.data, source.sha256, selector.target_kernel_, inputs.reading_options(options)),
         parameters=parameters,
         seed=options.random_state,
     )
@@ -168,7 +160,7 @@ def _result(
 def _check_places(options: Namespace) -> None:
     """Refuse, before any work, files that cannot be written in the end."""
     if options.output is not None:
-        with data_errors(WRONG_USAGE):
+        with inputs.data_errors(WRONG_USAGE):
             several = len(options.target or ()) > 1 or options.event is not None
             check_writing(options.output, options.data, several=several)
     if options.report is not None:

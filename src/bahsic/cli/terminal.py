@@ -16,7 +16,7 @@ from bahsic.names import for_option, for_shell, for_terminal, target_name
 from bahsic.options import flag_of
 from bahsic.report import words
 from bahsic.report.schema import Curve, candidates, checked, curve_of
-from bahsic.report.table import feature_columns, has_worth
+from bahsic.report.words import feature_columns, has_worth
 
 _LINES = 25  # of the whole text, unless --top says how long the table is
 _FEWEST_ROWS = 3

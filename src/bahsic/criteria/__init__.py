@@ -1,9 +1,4 @@
-"""Criteria that score a subset of features: estimates of HSIC, the matrix W that makes them linear in K, and blocks.
-
-`Criterion` is the base class of your own criteria.
-
-Imports kernels only; the engine evaluates these criteria for many subsets at once.
-"""
+"""Criteria that score subsets of features: HSIC and W, which makes it linear in K; the base class of your own ones."""
 
 from bahsic.criteria.base import Criterion
 

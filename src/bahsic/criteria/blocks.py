@@ -14,7 +14,7 @@ from bahsic.arrays import Indices
 from bahsic.criteria.weights import CentredWeights, Weights, label_weights
 from bahsic.kernels import LabelKernel
 from bahsic.kernels.rows import FloatArray
-from bahsic.parameters import is_count, random_source
+from bahsic.parameters import check_parameter, is_count, random_source
 
 # block_size="auto": up to so many samples all of them at once, beyond it random blocks of this size.
 EXACT_SAMPLES, BLOCK_SIZE = 10_000, 500
@@ -47,9 +47,7 @@ class Blocks:
 
     def first(self, number: int) -> Blocks:
         """Return so many of the blocks, or all if there are no more."""
-        if number >= len(self):
-            return self
-        return Blocks(self.order[: self.starts[number]], self.starts[:number])
+        return self if number >= len(self) else Blocks(self.order[: self.starts[number]], self.starts[:number])
 
 
 def auto_block_size(m: int, *, regressions: bool = False) -> int | None:
@@ -64,8 +62,7 @@ def random_blocks(
     """Partition m samples at random into blocks of B or B + 1; None if there is only one block."""
     if block_size is None:
         return None
-    if not is_count(block_size, 4):
-        raise ValueError(f"block_size is {block_size!r}; accepted: None or an int of at least 4")
+    check_parameter("block_size", block_size, is_count(block_size, 4), "None or an int of at least 4")
     if statistic != "unbiased":
         raise ValueError(f"statistic is {statistic!r}; accepted with block_size: 'unbiased', whose mean is unbiased")
     if weighted:

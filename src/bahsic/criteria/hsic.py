@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from bahsic.criteria.weights import Gram, Matrix, Statistic, Weights, centred, label_weights, overflow_reported
-from bahsic.kernels import kernel_from_name, label_kernel
+from bahsic.criteria.weights import CentredWeights, Gram, Matrix, Statistic, centred, label_weights, overflow_reported
+from bahsic.kernels import Kernel, LabelKernel, kernel_from_name, label_kernel
 from bahsic.kernels.rows import FloatArray, as_gram, check_same_length, row_blocks
+from bahsic.parameters import check_parameter
 
 
 def hsic_weights(L: Any, statistic: Statistic = "unbiased", sample_weight: Any = None) -> FloatArray:
@@ -62,7 +63,7 @@ def hsic_unbiased(K: Any, L: Any) -> float:
     >>> round(hsic_unbiased(abs(x[:, None] - x), abs(y[:, None] - y)), 12)  # -8/9
     -0.888888888889
     """
-    return hsic_value(*_matrices(K, L), "unbiased")
+    return hsic_value(*_matrix_and_weights(K, L, "unbiased"))
 
 
 def hsic_biased(K: Any, L: Any) -> float:
@@ -85,7 +86,7 @@ def hsic_biased(K: Any, L: Any) -> float:
     >>> hsic_biased([[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]])
     1.0
     """
-    return hsic_value(*_matrices(K, L), "biased")
+    return hsic_value(*_matrix_and_weights(K, L, "biased"))
 
 
 def hsic_variance(K: Any, L: Any) -> float:
@@ -106,21 +107,17 @@ def hsic_variance(K: Any, L: Any) -> float:
 
     Notes
     -----
-    On four samples h is the unbiased estimate, which ignores terms that depend on one sample, so K
-    and L may be replaced by their U-centred versions. The rows of those sum to zero. Let
-    :math:`p_i = \sum_j \tilde K_{ij} \tilde L_{ij}` and :math:`P = \sum_i p_i`. The quadruples
-    (s, t, u, v) of u_kernel have i in each place equally often, and sums over the other, distinct
-    indices are
+    On four samples h is the unbiased estimate, which ignores terms that depend on one sample, so K and L may be
+    replaced by their U-centred versions. The rows of those sum to zero. Let
+    :math:`p_i = \sum_j \tilde K_{ij} \tilde L_{ij}` and :math:`P = \sum_i p_i`. The quadruples (s, t, u, v) of u_kernel
+    have i in each place equally often, and sums over the other, distinct indices are
 
-    - of :math:`\tilde K_{st} \tilde L_{st}`: over pairs, :math:`p_i` if i is s or t, else
-      :math:`P - 2 p_i`;
-    - of :math:`\tilde K_{st} \tilde L_{su}`: over triples, :math:`-p_i` if i is s, t or u, else
-      :math:`3 p_i - P`;
+    - of :math:`\tilde K_{st} \tilde L_{st}`: over pairs, :math:`p_i` if i is s or t, else :math:`P - 2 p_i`;
+    - of :math:`\tilde K_{st} \tilde L_{su}`: over triples, :math:`-p_i` if i is s, t or u, else :math:`3 p_i - P`;
     - of :math:`\tilde K_{st} \tilde L_{uv}`: :math:`2 p_i`.
 
-    Divided by their numbers of terms these add up to
-    :math:`h_i = [(m - 2) p_i + P] / (2 (m - 1) (m - 3))`, whose mean is HSIC = P / (m (m - 3)), so
-    that :math:`R - \mathrm{HSIC}^2` is the variance of :math:`h_i` over i.
+    Divided by their numbers of terms these add up to :math:`h_i = [(m - 2) p_i + P] / (2 (m - 1) (m - 3))`, whose mean
+    is HSIC = P / (m (m - 3)), so that :math:`R - \mathrm{HSIC}^2` is the variance of :math:`h_i` over i.
 
     Examples
     --------
@@ -128,7 +125,7 @@ def hsic_variance(K: Any, L: Any) -> float:
     >>> round(hsic_variance(np.outer(x, x), np.outer(x, x)), 6)
     8.14
     """
-    return estimate_and_variance(*_matrices(K, L))[1]
+    return estimate_and_variance(*_matrix_and_weights(K, L, "unbiased"))[1]
 
 
 def hsic_bound(m: int, delta: float) -> float:
@@ -153,29 +150,32 @@ def hsic_bound(m: int, delta: float) -> float:
     >>> round(hsic_bound(1000, 0.05), 4)
     0.4859
     """
-    if not m > 1:
-        raise ValueError(f"m is {m!r}; accepted: at least 2 samples")
-    if not 0 < delta < 1:
-        raise ValueError(f"delta is {delta!r}; accepted: a probability between 0 and 1")
+    check_parameter("m", m, m > 1, "at least 2 samples")
+    check_parameter("delta", delta, 0 < delta < 1, "a probability between 0 and 1")
     return 8 * math.sqrt(math.log(2 / delta) / m)
+
+
+def resolved_rows(
+    x: Any, y: Any, kernel: Any, target_kernel: Any, statistic: Statistic
+) -> tuple[Kernel, Any, LabelKernel]:
+    """Return the kernel on x with numbers in place of rules, the checked x, and the labels with their kernel."""
+    kernel, labels = kernel_from_name(kernel), label_kernel(y, target_kernel)
+    X = kernel.rows(x, "x")
+    check_same_length(x=len(X), y=len(labels))
+    labels.warn_of_choice()
+    W = label_weights(labels, statistic).matrix() if kernel.needs_labels else None
+    return kernel.resolved(X, W), X, labels
 
 
 def hsic_of_rows(x: Any, y: Any, kernel: Any, target_kernel: Any, statistic: Statistic) -> float:
     """Compute HSIC of data x as they are, neither read as a table nor standardised; else as `bahsic.hsic`."""
-    labels, kernel = label_kernel(y, target_kernel), kernel_from_name(kernel)
-    weights, X = label_weights(labels, statistic), kernel.rows(x, "x")
-    check_same_length(x=len(X), y=len(weights))
-    W = weights.matrix() if kernel.needs_labels else None
-    K = Matrix(kernel.resolved(X, W).centrable(X))
-    return hsic_value(K, labels, statistic, weights)
+    resolved, X, labels = resolved_rows(x, y, kernel, target_kernel, statistic)
+    return hsic_value(Matrix(resolved.centrable(X)), label_weights(labels, statistic))
 
 
-def estimate_and_variance(
-    K: Gram, L: Gram, sample_weight: Any = None, weights: Weights | None = None
-) -> tuple[float, float]:
-    """Compute `hsic_unbiased` and `hsic_variance` in one pass; ``weights`` is W, if known."""
-    weights = weights or label_weights(L, "unbiased", sample_weight)
-    products = _row_products(K, L, "unbiased", weights)
+def estimate_and_variance(K: Gram, weights: CentredWeights) -> tuple[float, float]:
+    """Compute `hsic_unbiased` and `hsic_variance` in one pass; ``weights`` is W."""
+    products = _row_products(K, weights)
     return math.fsum(products), variance_of_products(products, weights.sample_weight)
 
 
@@ -189,23 +189,21 @@ def variance_of_products(products: FloatArray, sample_weight: FloatArray | None 
         return 16 / m * float(np.average(np.square(h - np.average(h, weights=w)), weights=w))
 
 
-def _matrices(K: Any, L: Any) -> tuple[Matrix, Matrix]:
+def _matrix_and_weights(K: Any, L: Any, statistic: Statistic) -> tuple[Matrix, CentredWeights]:
     K, L = as_gram(K, "K"), as_gram(L, "L")
     check_same_length(K=len(K), L=len(L))
-    return Matrix(K), Matrix(L)
+    return Matrix(K), label_weights(Matrix(L), statistic)
 
 
-def hsic_value(K: Gram, L: Gram, statistic: Statistic, weights: Weights | None = None) -> float:
-    """Compute `hsic_unbiased` or `hsic_biased` of matrices that are read by blocks; ``weights`` is W, if known."""
-    return math.fsum(_row_products(K, L, statistic, weights))
+def hsic_value(K: Gram, weights: CentredWeights) -> float:
+    """Compute `hsic_unbiased` or `hsic_biased` of a matrix that is read by blocks; ``weights`` is W."""
+    return math.fsum(_row_products(K, weights))
 
 
 @overflow_reported()
-def _row_products(K: Gram, L: Gram, statistic: Statistic, weights: Weights | None = None) -> FloatArray:
+def _row_products(K: Gram, weights: CentredWeights) -> FloatArray:
     """Sum centred K_ij times W_ij over j; centring K too keeps more digits and leaves the total the same."""
-    m = len(L)
-    weights = weights or label_weights(L, statistic)
-    centred_K = centred(K, statistic, weights.sample_weight)
+    m, centred_K = len(weights), centred(K, weights.statistic, weights.sample_weight)
     p = np.empty(m)
     for rows in row_blocks(m):
         products = centred_K.block(rows, slice(0, m))

@@ -34,27 +34,17 @@ _LABEL_TOLERANCE = 1e-6  # part of the variance that the factor of a label kerne
 
 
 def label_features(labels: LabelKernel, sample_weight: FloatArray | None = None) -> Array:
-    """Return the features Y (m, c) of the labels, whose inner products are the centred kernel that is to be predicted.
-
-    Classes have one indicator column each (two classes: one column), numbers are standardised, several outputs stand
-    side by side with equal weight, and any other kernel has a factor of its centred matrix.
-
-    Examples
-    --------
-    >>> from bahsic.kernels import label_kernel
-    >>> label_features(label_kernel(["a", "b", "b", "b"]))[:, 0]
-    array([-0.75,  0.25,  0.25,  0.25])
-    """
+    """Return the features Y (m, c) of the labels, whose inner products are the centred kernel to be predicted."""
     w = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if labels.name in ("binary", "multiclass", "delta"):
         codes = np.unique(labels.values, axis=0, return_inverse=True)[1].ravel()
         columns = np.eye(int(codes.max()) + 1)
         Y = np.ascontiguousarray((columns[:, 1:] if len(columns) == 2 else columns)[codes])
     elif labels.name == "regression":
-        Y = np.asarray(standardised(np.array(labels.values, dtype=np.float64), w), dtype=np.float64)
+        Y = np.asarray(standardised(labels.values, w))
     elif isinstance(labels.kernel, OutputSum):
         n_numbers = len(labels.kernel.scales)  # with the variance one over all samples, as the vectors of classes have
-        numbers = standardised(np.array(labels.values[:, :n_numbers], dtype=np.float64), w) / math.sqrt(w.sum())
+        numbers = standardised(labels.values[:, :n_numbers], w) / math.sqrt(w.sum())
         Y = np.column_stack([numbers, labels.values[:, n_numbers:]])
     elif labels.vectors is not None:
         Y = np.array(labels.vectors, dtype=np.float64)
@@ -65,13 +55,10 @@ def label_features(labels: LabelKernel, sample_weight: FloatArray | None = None)
 
 
 def judging_ridge(n_features: int, n_samples: int) -> float:
-    """Return the least ridge of the residuals that judge n features to first order.
-
-    One of n features is about 1/n of the kernel. Where the ridge is much smaller, the fit follows each feature so
-    closely that the residuals hardly depend on it any more, and the first-order change says little of what is lost
-    without it. With more features than samples the coefficients of a close fit are noise, so the greatest ridge is
-    used.
-    """
+    """Return the least ridge of the residuals that judge n features to first order."""
+    # One of n features is about 1/n of the kernel. Where the ridge is much smaller, the fit follows each feature so
+    # closely that the residuals hardly depend on it any more, and the first-order change says little of what is lost
+    # without it. With more features than samples the coefficients of a close fit are noise.
     return float(RIDGES[0]) if n_features > n_samples else _JUDGING / n_features
 
 

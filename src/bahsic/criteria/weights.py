@@ -12,8 +12,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from bahsic.arrays import Indices
-from bahsic.kernels.rows import Array, FloatArray, as_weights, row_blocks
-from bahsic.parameters import Aside, Message
+from bahsic.kernels.rows import Array, FloatArray, as_weights, row_blocks, whole
+from bahsic.parameters import Aside, Message, check_choice
 
 Statistic = Literal["unbiased", "biased"]
 
@@ -59,11 +59,7 @@ class Weights(ABC):
 
     def matrix(self) -> FloatArray:
         """Return the whole of W, shape (m, m)."""
-        m = len(self)
-        W = np.empty((m, m))
-        for rows in row_blocks(m):
-            W[rows] = self.block(rows, slice(0, m))
-        return W
+        return whole(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,8 +215,7 @@ def _diagonal(rows: slice, cols: slice) -> tuple[tuple[Array, Array], Array]:
 
 def check_statistic(statistic: str, m: float, few: str) -> None:
     """Raise unless the statistic is known and there are enough samples for it; ``few`` says how many there are."""
-    if statistic not in FEWEST_SAMPLES:
-        raise ValueError(f"statistic is {statistic!r}; accepted: 'unbiased', 'biased'")
+    check_choice("statistic", statistic, FEWEST_SAMPLES)
     if m < FEWEST_SAMPLES[statistic]:
         aside = Aside(" for statistic='unbiased', at least 2 for statistic='biased'")
         raise ValueError(Message(f"{few}; accepted: at least 4", aside))

@@ -43,11 +43,7 @@ def column_positions(columns: Any, n_features: int, names: Names, argument: str)
 
 
 def group_of_columns(feature_groups: Any, n_features: int, names: Names) -> tuple[NDArray[np.intp], Array]:
-    """Return the number of the group that each column belongs to, and the labels of the groups.
-
-    ``feature_groups`` are one label for each column, lists of columns, or ``{label: columns}``. A column
-    that is not mentioned is a group of its own; with None each one is.
-    """
+    """Return the number of the group that each column belongs to, alone where none is given, and the groups' labels."""
     label_of = _labels_of_columns(feature_groups, n_features, names)
     labels = list(dict.fromkeys(label_of))
     number = {label: position for position, label in enumerate(labels)}

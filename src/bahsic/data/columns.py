@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import gen_batches
 
 from bahsic.arrays import Array, Indices, Mask
 from bahsic.data.sources import Source, StoredRows
@@ -31,10 +33,9 @@ _PORTION = 1 << 20
 class Columns:
     r"""Features, a row each, and their contributions to the total D of a kernel of differences.
 
-    Two numbers contribute :math:`|x - x'|^p`, two different categories ``different``. A missing number lies in the
-    centre of its column (the mean, or for p = 1 the median), which is zero here, and ``neutral / 2`` away from it in a
-    direction of its own; a missing category is a category of its own. So two missing entries are ``neutral`` apart,
-    and all contributions are those of points in a space: kernel matrices are positive definite.
+    Two numbers contribute :math:`|x - x'|^p`. A missing one lies ``neutral / 2`` away from the centre of its column
+    (the mean, or for p = 1 the median), which is zero here, in a direction of its own; a missing category is a category
+    of its own. So all contributions are those of points in a space: kernel matrices are positive definite.
     """
 
     data: Rows  # a feature in each row: numbers, or codes of categories; NaN where an entry is missing
@@ -79,10 +80,9 @@ class Columns:
         out[:] = part
         return out
 
-    def blocks(self, size: int = _BLOCK) -> list[slice]:
+    def blocks(self) -> Iterator[slice]:
         """Return ranges of features that together cover all."""
-        size = max(1, min(size, _BLOCK_ENTRIES // self.n_samples))
-        return [slice(start, min(start + size, self.n_features)) for start in range(0, self.n_features, size)]
+        yield from gen_batches(self.n_features, max(1, min(_BLOCK, _BLOCK_ENTRIES // self.n_samples)))
 
     def portions(self, features: Indices, n_samples: int | None = None) -> list[Indices]:
         """Divide features into parts whose rows fit into a block of memory; one part if they are in memory already."""
@@ -136,18 +136,7 @@ class Columns:
         return replace(self, data=data, different=different, neutral=neutral)
 
     def contribution(self, feature: int, power: int, x: Array, y: Array, out: Array) -> Array:
-        """Return contributions of a column to D for all pairs of two parts (m,) and (n,) of it, in ``out`` (m, n).
-
-        Entries are of different samples: a missing one of the same sample would contribute zero to itself.
-
-        Examples
-        --------
-        >>> x, neutral, missing = np.array([0.0, 3.0, np.nan]), np.array([8.0]), np.array([True])
-        >>> Columns(x[None], np.zeros(1), neutral, missing).contribution(0, 2, x, x, np.empty((3, 3)))
-        array([[ 0.,  9.,  4.],
-               [ 9.,  0., 13.],
-               [ 4., 13.,  8.]])
-        """
+        """Return contributions of a column to D for all pairs of entries, of different samples, in ``out``."""
         different, missing = float(self.different[feature]), bool(self.missing[feature])
         if different > 0:
             np.not_equal.outer(x, y, out=out, casting="unsafe")  # NaN differs from all

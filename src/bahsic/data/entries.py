@@ -186,10 +186,7 @@ def text_role(codes: Array, categories: Array) -> tuple[str, str] | None:
 
 
 def number_role(x: Array, name: str | None) -> tuple[str, str] | None:
-    """Return role and reason of a column of whole numbers that looks like an identifier, else None.
-
-    They count the rows up or down from about zero, or are nearly all different in a column that is called so.
-    """
+    """Return role and reason of a column of whole numbers that counts rows, or is called an identifier, else None."""
     x = x[~np.isnan(x)]
     if len(x) < _FEWEST_ROWS or not np.isfinite(x).all() or not np.array_equal(x, np.round(x)):
         return None

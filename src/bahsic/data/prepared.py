@@ -104,10 +104,7 @@ def prepared(  # noqa: PLR0913 - the options of a table
     whole: bool = False,
     argument: str = "X",
 ) -> Prepared:
-    """Check data and make columns of them for a kernel, with the options of a selector.
-
-    A memmap, zarr or dask array is read piece by piece, unless it is small, or ``whole`` and with categories or gaps.
-    """
+    """Check data and prepare their columns for a kernel; a small or ``whole`` stored array may be read into memory."""
     if isinstance(X, Prepared):
         options = {"standardize": standardize, "missing": missing, "identifiers": identifiers}
         _check_options(X, {"categorical_features": categorical_features} | options)

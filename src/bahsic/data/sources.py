@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import gen_batches
 
 from bahsic.arrays import Array, Indices, Mask
 from bahsic.data.standard import Standardisation, standardise, standardised
@@ -38,15 +39,13 @@ class Source:
         if self.chunked:
             return _computed(self._array[samples][:, features])
         array = np.asarray(self._array)
-        if isinstance(samples, slice):
-            return array[samples][:, features]
-        # Reads only the wanted entries, not whole rows.
-        return array[samples, features] if isinstance(features, slice) else array[np.ix_(samples, features)]
+        if isinstance(samples, slice) or isinstance(features, slice):
+            return array[samples, features]
+        return array[np.ix_(samples, features)]  # only the wanted entries, not whole rows
 
     def row_chunks(self) -> Iterator[slice]:
         """Return ranges of samples that together cover all, each small enough to be read at once."""
-        height = max(1, _ENTRIES // self.shape[1])
-        return (slice(start, min(start + height, self.shape[0])) for start in range(0, self.shape[0], height))
+        yield from gen_batches(self.shape[0], max(1, _ENTRIES // self.shape[1]))
 
     def __getstate__(self) -> dict[str, Any]:
         state, array = dict(vars(self)), self._array
@@ -122,22 +121,17 @@ class _Recent:
     def __reduce__(self) -> tuple[Any, ...]:
         return _Recent, ()
 
-    def columns(self, source: Source, samples: slice | Indices, features: Indices) -> NDArray[Any]:
-        """Whole columns (n_samples, n_features), taken from the blocks that contain them."""
+    def column(self, source: Source, samples: Range, feature: int) -> NDArray[Any]:
+        """Return a whole column, taken from the block that contains it."""
         width = max(1, _ENTRIES // source.shape[0])
-        places = [divmod(int(j), width) for j in features]
-        found = [self._block(source, samples, number, width)[:, column] for number, column in places]
-        n_samples = source.shape[0] if isinstance(samples, slice) else len(samples)
-        return np.column_stack(found) if found else np.empty((n_samples, 0))
-
-    def _block(self, source: Source, samples: slice | Indices, number: int, width: int) -> NDArray[Any]:
+        number, place = divmod(feature, width)
         with self._lock:
             if number not in self._blocks:
                 while len(self._blocks) >= 2:
                     del self._blocks[next(iter(self._blocks))]
                 last = min((number + 1) * width, source.shape[1])
                 self._blocks[number] = source.read(samples, slice(number * width, last))
-            return self._blocks[number]
+            return self._blocks[number][:, place]
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,15 +151,14 @@ class StoredRows:
 
     def rows(self, features: Indices, out: Array | None = None, samples: slice | None = None) -> Array:
         """Return some columns, a row each, of all samples or of a range of them."""
-        chosen: slice | Indices = slice(0, self.shape[1]) if samples is None else samples
-        if self.order is not None:
-            chosen = self.order[chosen]
+        part = slice(0, self.shape[1]) if samples is None else samples
+        chosen = part if self.order is None else self.order[part]
+        XT = np.empty((len(features), len(range(self.shape[1])[part]))) if out is None else out
         if samples is None and self.source.chunked:
-            raw = self._recent.columns(self.source, chosen, features)
+            for x, feature in zip(XT, features.tolist(), strict=True):
+                x[:] = self._recent.column(self.source, chosen, feature)
         else:
-            raw = self.source.read(chosen, features)
-        XT = np.empty(raw.shape[::-1]) if out is None else out
-        XT[:] = raw.T
+            XT[:] = self.source.read(chosen, features).T
         standardise(XT, self.standard[:, features])
         return np.ldexp(XT, self.exponent, out=XT) if self.exponent else XT
 
@@ -182,10 +175,9 @@ class StoredRows:
         """Return columns of a source (n_samples, n_features), and a mask of the constant ones; reads some at a time."""
         m, d = source.shape
         samples, centre = slice(0, m) if how.order is None else how.order[: how.n_own], isinstance(kernel, ScaledKernel)
-        width = max(1, _ENTRIES // m)
         parts = []
-        for start in range(0, d, width):
-            XT = np.array(source.read(samples, slice(start, min(start + width, d))).T, dtype=np.float64, order="C")
+        for features in gen_batches(d, max(1, _ENTRIES // m)):
+            XT = np.array(source.read(samples, features).T, dtype=np.float64, order="C")
             parts.append(standardised(XT, how, centre=centre))
         numbers, constant = (np.concatenate(values, axis=-1) for values in zip(*parts, strict=True))
         return StoredRows(source, numbers, how.order), constant

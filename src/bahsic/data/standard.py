@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import gen_batches
 
 from bahsic.arrays import Array, Indices, Mask
 from bahsic.kernels.bandwidth import ScaledKernel
@@ -48,17 +49,14 @@ def standardise(XT: Array, numbers: Array) -> None:
 def prepared_columns(
     X: NDArray[Any], kernel: Kernel, how: Standardisation, *, complete: bool = True
 ) -> tuple[Array, Mask]:
-    """Return a new array with a feature in each row, standardised if asked for, and a mask of the constant features.
-
-    For kernels of differences other features are centred, against rounding errors. Missing entries (NaN) stay.
-    """
+    """Return a new array with a feature in each row, standardised or centred, and a mask of the constant features."""
     centre, order = isinstance(kernel, ScaledKernel), how.order
     if order is None:
         XT = np.array(X.T, dtype=np.float64, order="C")
     else:
         XT = np.empty((X.shape[1], len(order)))
-        for start in range(0, len(order), _SAMPLES_AT_ONCE):  # without a second copy of X
-            XT[:, start : start + _SAMPLES_AT_ONCE] = X[order[start : start + _SAMPLES_AT_ONCE]].T
+        for some in gen_batches(len(order), _SAMPLES_AT_ONCE):  # without a second copy of X
+            XT[:, some] = X[order[some]].T
     if complete:
         return XT, standardised(XT, how, centre=centre)[1]
     observed = ~np.isnan(XT)
@@ -73,10 +71,7 @@ def prepared_columns(
 
 
 def standardised(XT: Array, how: Standardisation, *, centre: bool = True) -> tuple[Array, Mask]:
-    """Standardise columns, the rows of XT, in place, or only centre them.
-
-    Returns exponents, shifts and deviations of the columns for `standardise`, and a mask of the constant ones.
-    """
+    """Standardise rows of XT in place, or only centre them; return the numbers for `standardise`, and constant rows."""
     own, weights, standardize = XT[:, : how.n_own], how.weights, how.standardize
     low, high = own.min(axis=1), own.max(axis=1)
     constant, numbers = low == high, np.zeros((4, len(XT)))

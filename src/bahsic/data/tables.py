@@ -14,18 +14,8 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from bahsic.arrays import Indices, Mask
+from bahsic.data import entries
 from bahsic.data.column_choice import Names, as_objects, column_mask
-from bahsic.data.entries import (
-    LEFT_OUT,
-    ColumnRole,
-    coded,
-    has_categories,
-    is_time,
-    number_role,
-    numbers,
-    text_role,
-    type_name,
-)
 from bahsic.data.sources import Source, place_words
 from bahsic.kernels.base import Kernel
 from bahsic.kernels.rows import EXACT, Array, FloatArray, as_float, check_at_hand
@@ -49,14 +39,14 @@ class Table:
     @property
     def left_out(self) -> list[int]:
         """Columns that take no part."""
-        return [j for j, (role, _) in self.special.items() if role in LEFT_OUT]
+        return [j for j, (role, _) in self.special.items() if role in entries.LEFT_OUT]
 
     @property
     def column_names(self) -> list[str]:
         """Names of the columns; x0, x1, ... where they have none."""
         return [f"x{j}" for j in range(len(self.categorical))] if self.names is None else self.names.tolist()
 
-    def roles(self, constant: Mask, missing: str) -> list[ColumnRole]:
+    def roles(self, constant: Mask, missing: str) -> list[entries.ColumnRole]:
         """Return the role of each column; ``missing`` says what was done with missing entries."""
         counts = _n_missing(self.values) if self.missing.any() else np.zeros(len(constant), dtype=np.intp)
         how, left_out, roles = "a value of their own" if missing == "indicator" else "neutral", set(self.left_out), []
@@ -69,7 +59,7 @@ class Table:
                     role, reason = "constant", "one value in all rows"
                 gaps = f"{counts[j]} missing: {how}" if counts[j] else ""
                 reason = ", ".join(filter(None, (reason, gaps)))
-            roles.append(ColumnRole(name, role, reason))
+            roles.append(entries.ColumnRole(name, role, reason))
         return roles
 
     def categorical_for(self, kernel: Kernel) -> Mask:
@@ -97,8 +87,6 @@ def as_table(
 ) -> Table:
     """Return numbers and categories of an array, a dataframe or a sparse matrix; for the options see `BAHSIC`.
 
-    Values are float32 if all columns are, else float64; dates and times are days. Floats without categories are not
-    copied, sparse data stay sparse. Categories are sorted, so codes do not depend on the order of the rows.
     ``labels`` are names of columns for errors, if X has none; columns ``used`` never look like identifiers.
     """
     if not isinstance(missing, str) or missing not in ("error", "neutral", "indicator"):
@@ -107,9 +95,9 @@ def as_table(
     categorical, named = _categorical(data, categorical_features, names, argument)
     shown = labels if names is None else names
     values, categories = _values(data, categorical, shown, argument)
-    columns = data if isinstance(data, list) else []
-    special = {j: ("date", "in days") for j, column in enumerate(columns) if not categorical[j] and is_time(column)}
-    frame = isinstance(data, list) or is_frame(X)
+    listed = isinstance(data, list)
+    dates = [j for j in np.flatnonzero(~categorical).tolist() if listed and entries.is_time(data[j])]
+    special, frame = dict.fromkeys(dates, ("date", "in days")), listed or is_frame(X)
     if frame and not sparse.issparse(values):
         if isinstance(identifiers, str) and identifiers not in ("drop", "use"):
             raise ValueError(f"identifiers is {identifiers!r}; accepted: 'drop', 'use', or a list of columns")
@@ -118,7 +106,7 @@ def as_table(
         asked = column_mask(used, len(categorical), names, "keep") | (not by_name or identifiers == "use")
         left_out = _left_out(values, categories, names, asked | named)
         left_out |= {j: ("identifier", "given as one") for j in np.flatnonzero(given).tolist() if j not in left_out}
-        values = values.copy() if left_out and not isinstance(data, list) else values  # it may be the user's memory
+        values = values.copy() if left_out and not listed else values  # it may be the user's memory
         for j in left_out:
             values[:, j], categorical[j] = 0.0, False
             categories.pop(j, None)
@@ -136,7 +124,7 @@ def _left_out(values: Array, categories: dict[int, Array], names: Names, named: 
             role = "empty", "no entry"
         elif not named[j]:
             name = None if names is None else names[j]
-            role = text_role(x, categories[j]) if j in categories else number_role(x, name)
+            role = entries.text_role(x, categories[j]) if j in categories else entries.number_role(x, name)
         if role is not None:
             roles[j] = role
     return roles
@@ -194,7 +182,7 @@ def _frame_data(X: Any, argument: str) -> Any:
     columns = list(_as_narwhals(X).iter_columns())
     nested = next((column for column in columns if column.dtype in (nw.List, nw.Struct, nw.Array)), None)
     if nested is not None:
-        what = f"column {nested.name!r} of {argument} has dtype {type_name(nested)}"
+        what = f"column {nested.name!r} of {argument} has dtype {entries.type_name(nested)}"
         raise TypeError(f"{what}; accepted: one number or category in each row")
     return columns
 
@@ -224,7 +212,7 @@ def as_plain(frame: Any) -> Array:
     data = _frame_data(frame, "X")
     if not isinstance(data, list):
         return np.asarray(data.toarray() if sparse.issparse(data) else data)
-    if not any(has_categories(column) or is_time(column) for column in data):
+    if not any(entries.has_categories(column) or entries.is_time(column) for column in data):
         return np.asarray(as_numbers(frame))
     return np.column_stack([as_objects(column.to_list()) for column in data])
 
@@ -272,7 +260,7 @@ def _categorical(data: Any, wanted: Any, names: Names, argument: str) -> tuple[M
         )
     mask = named = column_mask(wanted, n_features, names, "categorical_features")
     if by_type and isinstance(data, list):
-        mask = named | [has_categories(column) for column in data]
+        mask = named | [entries.has_categories(column) for column in data]
     if sparse.issparse(data) and mask.any():
         raise ValueError(f"categorical_features has columns of a sparse {argument}; accepted: None, or dense data")
     return mask, named
@@ -294,19 +282,19 @@ def _values(data: Any, categorical: Mask, names: Names, argument: str) -> tuple[
     for j, column in enumerate(data if isinstance(data, list) else data.T):
         where = f"column {_shown(names, j)} of {argument}"
         if categorical[j]:
-            codes, categories[j] = coded(column, where)
+            codes, categories[j] = entries.coded(column, where)
             values.append(codes)
         else:
-            values.append(numbers(column, where))
+            values.append(entries.numbers(column, where))
     return np.column_stack(values), categories
 
 
 def _checked_entries(values: Any, missing: str, names: Names, argument: str) -> Mask:
     """Return columns with missing entries; raises where these, or infinite ones, are not accepted."""
-    entries = values.data if sparse.issparse(values) else values
-    if not entries.size or (math.isfinite(entries.min()) and math.isfinite(entries.max())):  # both propagate NaN
+    stored = values.data if sparse.issparse(values) else values
+    if not stored.size or (math.isfinite(stored.min()) and math.isfinite(stored.max())):  # both propagate NaN
         return np.zeros(values.shape[1], dtype=bool)
-    if math.isinf(np.fmin.reduce(entries, axis=None)) or math.isinf(np.fmax.reduce(entries, axis=None)):
+    if math.isinf(np.fmin.reduce(stored, axis=None)) or math.isinf(np.fmax.reduce(stored, axis=None)):
         raise ValueError(
             f"{argument} contains infinity: {_places(np.isinf, values, names)}; accepted: finite numbers, or "
             "missing entries in their place"

@@ -32,10 +32,6 @@ class _SignalSelector(TransformerMixin, BaseEstimator):
         X : array-like of shape (n_trials, n_channels, n_samples), or mne.Epochs
         y : array-like of shape (n_trials,)
             Classes, or whatever the selector takes.
-
-        Returns
-        -------
-        self
         """
         signals = checked_signals(X, self.sfreq)
         self._fit(signals, y, frequency_bins(signals.shape[-1], self.sfreq, self.fmin, self.fmax, self.width))
@@ -206,17 +202,7 @@ class FrequencySelector(_SignalSelector):
         return passing
 
     def transform(self, X: Any) -> Array:
-        """Filter the signals to the frequencies that pass.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_trials, n_channels, n_samples), or mne.Epochs
-            With as many samples as in `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_trials, n_channels, n_samples)
-        """
+        """Return X, as in `fit` and with as many samples, filtered to the frequencies that pass."""
         check_is_fitted(self, "passing_")
         signals = checked_signals(X, self.sfreq)
         if signals.shape[-1] != self._n_samples:
@@ -234,15 +220,13 @@ class ChannelSelector(_SignalSelector):
 
     Parameters
     ----------
-    sfreq : float
-        Samples a second.
+    sfreq, fmin, fmax, width
+        Samples a second, frequencies to use, and their bins, as for `FrequencySelector`.
     n_channels : int or "auto", default="auto"
         Number of channels to select; "auto" takes the smallest number that predicts about as well as the best one.
-    fmin, fmax, width
-        Frequencies to use, and their bins, as for `FrequencySelector`.
     features : {"power", "relative_power"}, default="power"
-        Columns of a channel: the logarithm of its power in each bin, or the same after common average reference, minus
-        its mean over the channels. The latter is better for EEG of many channels, where neighbours are correlated.
+        Columns of a channel, as for `FrequencySelector`; "relative_power" is better for EEG of many channels, where
+        neighbours are correlated.
     selector : selector or None, default=None
         A `BAHSIC` or `FOHSIC`, whose number and groups are set here; None means ``BAHSIC()``.
 
@@ -298,17 +282,7 @@ class ChannelSelector(_SignalSelector):
         self.frequencies_ = bins.frequencies
 
     def transform(self, X: Any) -> Array:
-        """Return the signals of the selected channels.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_trials, n_channels, n_samples), or mne.Epochs
-            With as many channels as in `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_trials, n_selected, n_samples)
-        """
+        """Return the signals of the selected channels of X, as in `fit` and with as many channels."""
         check_is_fitted(self, "channels_")
         signals = checked_signals(X, self.sfreq)
         if signals.shape[1] != len(self.order_):

@@ -22,11 +22,8 @@ def power_spectra(X: Any, sfreq: float, fmin: float | None = None, fmax: float |
 
     Parameters
     ----------
-    X : array-like of shape (n_trials, n_channels, n_samples), or mne.Epochs
-    sfreq : float
-        Samples a second.
-    fmin, fmax : float or None, default=None
-        Lowest and highest frequency in Hz; by default all but zero.
+    X, sfreq, fmin, fmax
+        As for `FrequencySelector` and its `fit`.
 
     Returns
     -------
@@ -52,10 +49,8 @@ def band_hsic(X: Any, y: Any, sfreq: float, lower: Any, upper: Any, **options: A
 
     Parameters
     ----------
-    X : array-like of shape (n_trials, n_channels, n_samples), or mne.Epochs
-    y : array-like of shape (n_trials,)
-    sfreq : float
-        Samples a second.
+    X, y, sfreq
+        As for `FrequencySelector` and its `fit`.
     lower, upper : array-like of shape (n_lower,) and (n_upper,)
         Cut-offs in Hz.
     **options
@@ -118,11 +113,7 @@ class Bins:
 
 
 def frequency_bins(n_samples: int, sfreq: float, fmin: float | None, fmax: float | None, width: Any = None) -> Bins:
-    """Return the frequencies between two limits, each by itself (``width=None``) or in bins of a width in Hz.
-
-    Bins are counted from the lowest frequency; a last one of less than half the width joins the one before. A list of
-    limits in place of a width gives bins from each limit to below the next one; the last limit is inside.
-    """
+    """Return the bins of `FrequencySelector`; a last one of less than half the width joins the one before."""
     step = sfreq / n_samples
     every = np.arange(n_samples // 2 + 1, dtype=np.float64) * step
     near = 1e-6 * step  # so that 10 Hz, which may be computed as 9.999..., is 10 Hz
@@ -179,10 +170,7 @@ def _log_powers(coefficients: Array) -> Array:
 
 
 def _relative_log_powers(coefficients: Array) -> Array:
-    """Return log powers after common average reference, minus their mean over the channels.
-
-    What all channels share is left out: the electrode of reference, and how strong a trial is as a whole.
-    """
+    """Return log powers without what all channels share: the electrode of reference, and the strength of a trial."""
     powers = _log_powers(coefficients - coefficients.mean(axis=1, keepdims=True))
     return np.asarray(powers - powers.mean(axis=1, keepdims=True))
 

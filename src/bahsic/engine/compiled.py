@@ -14,8 +14,7 @@ from bahsic.engine import reference
 # terms of these, for each candidate that is scored. A search scores each feature about ten times.
 _WORTH, _CALL, _ROUNDS = 2e8, 15_000, 10
 
-# The environment variable that says when they run: "auto", "always" whatever the size, or "0" for never.
-VARIABLE = "BAHSIC_COMPILED"
+VARIABLE = "BAHSIC_COMPILED"  # of the environment: "auto", "always" whatever the size, or "0" for never
 
 
 def work(n_pairs: int, n_scored: int) -> float:

@@ -21,23 +21,16 @@ from bahsic.criteria.blocks import BlockWeights
 from bahsic.criteria.weights import CentredWeights
 from bahsic.data.columns import Columns
 from bahsic.data.sources import is_dask_array
-from bahsic.engine.executor import Executor, ThreadExecutor, blas_controller, threads
+from bahsic.engine.executor import Executor, blas_controller, threads
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# Objects that stay the same from pass to pass, and are sent once.
-_LASTING = (Columns, CentredWeights, BlockWeights)
-
-# Tasks for each thread of the cluster: in one pass, and in flight at a time.
-_TASKS, _IN_FLIGHT = 8, 3
-
-# Attempts at the same tiles when workers are lost, and the seconds to wait for a new worker.
-_ATTEMPTS = 5
-_PATIENCE = 120
-
-# Seconds for sending an object the first time; four times as many in each further attempt.
-_SENDING = 20
+_LASTING = (Columns, CentredWeights, BlockWeights)  # objects that stay the same from pass to pass, and are sent once
+_TASKS, _IN_FLIGHT = 8, 3  # tasks for each thread of the cluster: in one pass, and in flight at a time
+_ATTEMPTS = 5  # at the same tiles when workers are lost
+_PATIENCE = 120  # seconds to wait for a new worker
+_SENDING = 20  # seconds for sending an object the first time; four times as many in each further attempt
 
 
 @contextmanager
@@ -91,29 +84,22 @@ def client_address(executor: Any) -> Any:
     return executor.scheduler.address if hasattr(executor, "scheduler") else executor
 
 
-class DaskExecutor:
+class DaskExecutor(Executor):
     """Runs tasks of several tiles each on a cluster and returns the results in the order of the tiles.
 
-    A task calls the same function of a tile as a thread would; the function is sent once for each pass. The data are
-    sent once for a search, or read by the tasks if X is a file, a zarr array or a dask array. What stays in this
-    process is done by local threads.
+    The function is sent once for each pass, and the data once for a search, unless X is a file, a zarr array or a dask
+    array, which the tasks read. What stays in this process is done by local threads.
     """
 
     is_local = False
 
-    def __init__(self, client: Any, local: ThreadExecutor) -> None:
-        self._client, self._local = client, local
+    def __init__(self, client: Any, local: Executor) -> None:
+        super().__init__(local.n_threads, local.pool)
+        self._client = client
         self._lasting: dict[int, tuple[Any, Any]] = {}
 
-    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-        """Return the results in the order of the items, by the threads of this process."""
-        return self._local.map(function, items)
-
     def stream(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Yield the results in the order of the items, by the cluster; few tasks are in flight at a time.
-
-        The function is sent again, and tasks are submitted again, if the workers that held them are lost.
-        """
+        """Yield the results in order, few tasks in flight at a time; function and tasks are sent again if lost."""
         n_threads = max(1, sum(self._client.nthreads().values()))
         waiting, lost = list(items), _losses()
         size = max(1, len(waiting) // (_TASKS * n_threads))
@@ -176,11 +162,8 @@ class DaskExecutor:
             time.sleep(losses)  # the scheduler has to notice first
 
     def _spread(self, future: Any, wait: float) -> Any:
-        """Have every worker fetch an object from the others; returns its future.
-
-        By a task for each: distributed's broadcast tries for ever if a worker is killed meanwhile, and all later
-        broadcasts wait for it.
-        """
+        """Have every worker fetch an object from the others; returns its future."""
+        # By tasks: distributed's broadcast, and all later ones, never end if a worker is killed meanwhile.
         fetch = partial(self._client.submit, _fetched, future, pure=False, allow_other_workers=True)
         for fetched in [fetch(workers=[address]) for address in self._client.nthreads()]:
             fetched.result(timeout=wait)

@@ -44,10 +44,8 @@ class Encoded:
         return Encoded(self.x[rows], self.offsets, self.which[rows], self.cap[rows], self.bend[rows], ends)
 
     def norms(self, sizes: Array, *, absolute: bool) -> Array:
-        """Return bounds on the sums over the pairs of abs(M) t for each unit, given the sums of abs(M) by sample.
-
-        A contribution is at most the sum of one term of each sample: 2 x^2 + u, or abs(x) + u, or cap / 2 + u.
-        """
+        """Bound the sums over the pairs of abs(M) t for each unit, given the sums of abs(M) by sample."""
+        # A contribution is at most the sum of one term of each sample: 2 x^2 + u, or abs(x) + u, or cap / 2 + u.
         largest = float(sizes.max()) or 1.0  # float32 would round small sums to zero
         weights = (sizes / largest).astype(self.x.dtype)
         found, numbers = np.zeros(len(self.x)), np.isinf(self.cap)

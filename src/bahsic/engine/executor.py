@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs, parallel_config
@@ -36,20 +36,6 @@ _SWITCH_INTERVAL = 5e-4  # seconds
 _WORTH_THREADS = 1000  # samples
 
 
-class Executor(Protocol):
-    """Applies a function to items and returns the results in the order of the items."""
-
-    @property
-    def is_local(self) -> bool:
-        """Whether `stream` works in this process."""
-
-    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-        """Results in the order of the items; the function runs in this process and may write into shared arrays."""
-
-    def stream(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterable[Result]:
-        """Results in the order of the items; the function may run in any process."""
-
-
 @cache
 def blas_controller() -> ThreadpoolController:
     """The BLAS libraries of this process; looking for them takes milliseconds, so it is done once."""
@@ -66,23 +52,25 @@ def thread_count(n_jobs: int | None) -> int:
     return max((int(library["num_threads"]) for library in info), default=1)
 
 
-class ThreadExecutor:
+class Executor:
     """Threads over items, the calling one among them.
 
-    Each thread calls a single-threaded BLAS, and the result for an item depends on that item alone:
-    results don't depend on the number of threads.
+    Each calls a single-threaded BLAS, so that results don't depend on their number.
     """
 
-    is_local = True
+    is_local = True  # whether `stream` works in this process
 
-    def __init__(self, n_threads: int, pool: ThreadPoolExecutor | None = None) -> None:
-        self.n_threads = n_threads
-        self._pool = pool
+    def __init__(self, n_threads: int = 1, pool: ThreadPoolExecutor | None = None) -> None:
+        self.n_threads, self.pool = n_threads, pool
+
+    def stream(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterable[Result]:
+        """Return the results in the order of the items; the function may run in any process."""
+        return self.map(function, items)
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-        """Return the results in the order of the items; after an error no further item is begun."""
+        """Do so in this process, where the function may write into shared arrays; no item is begun after an error."""
         todo = list(items)
-        if self._pool is None or len(todo) < 2:
+        if self.pool is None or len(todo) < 2:
             return [function(item) for item in todo]
         results: list[Any] = [None] * len(todo)
         left = deque(range(len(todo)))
@@ -99,7 +87,7 @@ class ThreadExecutor:
                     left.clear()
                     raise
 
-        helpers = [self._pool.submit(work) for _ in range(min(self.n_threads, len(todo)) - 1)]
+        helpers = [self.pool.submit(work) for _ in range(min(self.n_threads, len(todo)) - 1)]
         try:
             work()
         finally:
@@ -109,25 +97,19 @@ class ThreadExecutor:
             helper.result()  # raises its error
         return results
 
-    def stream(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-        """Return the results in the order of the items."""
-        return self.map(function, items)
-
 
 @contextmanager
-def threads(n_jobs: int | None, n_samples: int | None = None) -> Iterator[ThreadExecutor]:
-    """An executor for the length of a ``with`` block, BLAS held to one thread in each worker.
-
-    With ``n_jobs=None`` few samples get one thread: their tiles are done before a second one wakes up.
-    """
+def threads(n_jobs: int | None, n_samples: int | None = None) -> Iterator[Executor]:
+    """An executor for the length of a ``with`` block, BLAS held to one thread in each worker."""
+    # The tiles of few samples are done before a second thread wakes up.
     are_few = n_jobs is None and n_samples is not None and n_samples < _WORTH_THREADS
     n_threads = 1 if are_few else thread_count(n_jobs)
     with blas_controller().limit(limits=1, user_api="blas"):
         if n_threads == 1:
-            yield ThreadExecutor(1)
+            yield Executor()
             return
         with fair_switching(), ThreadPoolExecutor(n_threads - 1) as pool:
-            yield ThreadExecutor(n_threads, pool)
+            yield Executor(n_threads, pool)
 
 
 @contextmanager
@@ -144,8 +126,7 @@ def fair_switching() -> Iterator[None]:
 class Scratch(threading.local):
     """Named buffers of the calling thread, each valid until that thread takes the same name again.
 
-    Fresh memory is handed out page by page at first touch, which costs ten times more than the arithmetic on it. All
-    passes share the names on purpose, so that each reuses the buffers of the one before.
+    First touching fresh memory costs ten times more than the arithmetic on it, so all passes share the names.
     """
 
     def __init__(self) -> None:
@@ -157,17 +138,13 @@ class Scratch(threading.local):
         buffer = self._buffers.get(name)
         if buffer is None or len(buffer) < size:
             buffer = self._buffers[name] = np.empty(size, dtype=np.uint8)
-        array: NDArray[Any] = buffer[:size].view(dtype).reshape(shape)
-        return array
+        return np.ndarray(shape, dtype, buffer)
 
 
 def map_sum(
     executor: Executor, function: Callable[[Item], Sums], items: Iterable[Item], n_samples: int = 0
 ) -> tuple[NDArray[Any], ...]:
-    """Sum of the arrays that ``function`` returns for each item, added in the order of the items.
-
-    A `Placed` array is added to its part of a vector over all ``n_samples`` samples.
-    """
+    """Add up the arrays that ``function`` returns for each item, in the order of the items, each in its place."""
     totals: list[NDArray[Any]] = []
     for part in executor.stream(function, items):
         if not totals:

@@ -40,58 +40,46 @@ def link(columns: Columns, features: Indices, kernel: ScaledKernel) -> Callable[
 
 
 class KernelBlocks:
-    """Kernel matrix of all samples on some columns, made block by block.
+    """Kernel matrix of all samples on some columns, made block by block with at most so many bytes of the columns kept.
 
-    Nearly constant values are given as differences from k(x, x): the same once centred, with more digits. The kernel
-    has numbers, not rules, as parameters; at most so many bytes of the columns are kept in memory.
+    Nearly constant values are given as differences from k(x, x): the same once centred, with more digits.
     """
 
-    def __init__(self, columns: Columns, features: Indices, kernel: Kernel, most: float = math.inf) -> None:
+    def __init__(
+        self, columns: Columns, features: Indices, kernel: Kernel, most: float = math.inf, before: Any = ()
+    ) -> None:
+        """If distances on the columns ``before`` are known, only those on the others are made."""
         self._columns, self._features, self._kernel = columns, features, kernel
-        self._contributions: Differences | None = None
+        self._added: Differences | None = None
         if isinstance(kernel, ScaledKernel):
-            self._contributions = Differences(columns, features, kernel.power, most, gamma_of(kernel))
+            self._added = Differences(columns, np.setdiff1d(features, before), kernel.power, most, gamma_of(kernel))
             self._link = link(columns, features, kernel)
 
     def __len__(self) -> int:
         return self._columns.n_samples
 
-    def block(self, rows: slice, cols: slice) -> Array:
-        """Return kernel values of two ranges of samples."""
-        if self._contributions is None:
+    def block(self, rows: slice, cols: slice, known: Array | None = None, out: Array | None = None) -> Array:
+        """Return kernel values of two ranges of samples; the other distances are added to those that are known."""
+        if self._added is None:
             X, Y = (self._columns.rows(self._features, samples=side).T for side in (rows, cols))
             return np.asarray(self._kernel(X, Y), dtype=np.float64)
-        D = distances(self._contributions, rows, cols)
-        return np.asarray(self._link(D, out=D))
+        D = distances(self._added, rows, cols)
+        if known is not None:
+            D = np.add(known, D, out=known)
+        return np.asarray(self._link(D, out=D if out is None else out))
 
 
 class NestedKernels:
-    """Kernel matrices of all samples on growing subsets of columns, made block by block; distances are added up.
-
-    There is a kernel for each subset, all of the same kind, and each subset has the columns of the one before.
-    """
+    """Kernel matrices on growing subsets of columns, a kernel of the same kind for each; distances are added up."""
 
     def __init__(self, columns: Columns, subsets: Sequence[Indices], kernels: Sequence[Kernel]) -> None:
-        self._kernels: list[KernelBlocks | tuple[Differences, Callable[..., Any]]] = []
-        before = np.empty(0, dtype=np.intp)
-        for subset, kernel in zip(subsets, kernels, strict=True):
-            if isinstance(kernel, ScaledKernel):
-                added = Differences(columns, np.setdiff1d(subset, before), kernel.power, scale=gamma_of(kernel))
-                self._kernels.append((added, link(columns, subset, kernel)))
-                before = subset
-            else:
-                self._kernels.append(KernelBlocks(columns, subset, kernel))
+        steps = zip([(), *subsets[:-1]], subsets, kernels, strict=True)
+        self._kernels = [KernelBlocks(columns, subset, kernel, before=before) for before, subset, kernel in steps]
 
     def blocks(self, rows: slice, cols: slice) -> Iterator[Array]:
         """Yield the kernel values of two ranges of samples for each subset, valid until the next."""
         D, out = (np.zeros((rows.stop - rows.start, cols.stop - cols.start)) for _ in range(2))
-        for kernel in self._kernels:
-            if isinstance(kernel, KernelBlocks):
-                yield kernel.block(rows, cols)
-            else:
-                added, linked = kernel
-                D += distances(added, rows, cols)
-                yield linked(D, out=out)
+        return (kernel.block(rows, cols, D, out) for kernel in self._kernels)
 
 
 def distances(contributions: Differences, rows: slice, cols: slice) -> Array:

@@ -17,17 +17,10 @@ from bahsic.engine.executor import Executor, Scratch
 
 Matrix = NDArray[Any]
 
-# Rows that `KernelBlock.product` reads at a time.
-_ROWS = 128
-
-# Rows of a panel of the factor, and columns of it that one task works on.
-_PANEL, _CHUNK = 80, 512
-
-# Largest condition of a square whose inverse is exact enough as it is.
-_WELL_CONDITIONED = 1e3
-
-# Length of the sums of squares in the precision of the factor, before these are added in float64.
-_INNER = 512
+_ROWS = 128  # rows that `KernelBlock.product` reads at a time
+_PANEL, _CHUNK = 80, 512  # rows of a panel of the factor, and columns of it that one task works on
+_WELL_CONDITIONED = 1e3  # largest condition of a square whose inverse is exact enough as it is
+_INNER = 512  # length of the sums of squares in the precision of the factor, before these are added in float64
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,7 +38,6 @@ _ROUNDING = 1.5 * 2.0**52  # a number plus this one has the nearest integer in i
 _LEAST = -708.0  # exponentials below that of this number are not normal numbers
 _LOG2_32, _ROUNDING32 = np.float32(0.6931471805599453), np.float32(1.5 * 2.0**23)
 
-
 _inlined = numba.njit(fastmath=_FAST)
 _IN_ORDER = {"contract"}
 _in_order = numba.njit(fastmath=_IN_ORDER)  # for the rounding to whole numbers, which must not be simplified

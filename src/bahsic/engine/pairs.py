@@ -17,15 +17,11 @@ from bahsic.engine.executor import Executor, Scratch
 from bahsic.engine.plan import AT_HAND, Plan, Tile
 from bahsic.engine.tiles import Differences, rounding_errors, upper
 
-# Largest error of scale * D: where updates could have left more, D is recomputed.
-_WORN = 4e-10
+_WORN = 4e-10  # largest error of scale * D: where updates could have left more, D is recomputed
 
-# Relative rounding errors of a contribution made of differences, and of adding one more, in units of the machine
-# precision.
+# Relative rounding errors of a contribution made of differences, and of adding one more, in units of the precision.
 _RELATIVE, _ADDING = 4.0, 0.5
-
-# Exponents beyond which an exponential is zero.
-_UNDERFLOW = 750.0
+_UNDERFLOW = 750.0  # exponents beyond which an exponential is zero
 
 
 class WeightTiles:

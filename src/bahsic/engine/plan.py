@@ -1,7 +1,6 @@
 """The tile plan: how the pairs of samples are divided into tiles, and whether matrices over them stay in memory.
 
-The plan depends on the number of samples, their blocks and the memory budget alone, never on the number
-of workers, so that every executor adds up the same numbers in the same order.
+The plan never depends on the number of workers, so that every executor adds up the same numbers in the same order.
 """
 
 from __future__ import annotations
@@ -13,8 +12,7 @@ from math import ceil, isqrt, prod
 
 from sklearn import get_config
 
-# High enough for the matrix products to run at full speed, low enough for a panel of a few thousand
-# samples to stay in the cache and for the wasted lower triangle of the diagonal blocks to be small.
+# Enough for matrix products to run at full speed; panels stay in the cache, and diagonal tiles waste little.
 PANEL_HEIGHT = 128
 
 # Most rows of the tiles of several blocks, or of few samples: fewer tiles are quicker there, though half of a diagonal
@@ -22,23 +20,14 @@ PANEL_HEIGHT = 128
 _ROWS = 256
 
 BYTES = 8
-
-# Most bytes of columns kept from tile to tile where D is kept: making columns again is cheap there.
-AT_HAND = 1 << 25
-
-# Entries that elementwise passes work on at a time, so that they stay in the cache.
-_STRIP = 1 << 17
-
-# Panels that the workers hold at a time: some ten each, for four workers.
-_PANELS = 40
+AT_HAND = 1 << 25  # most bytes of columns kept from tile to tile where D is kept: making columns again is cheap there
+_STRIP = 1 << 17  # entries that elementwise passes work on at a time, so that they stay in the cache
+_PANELS = 40  # panels that the workers hold at a time: some ten each, for four workers
 
 
 @dataclass(frozen=True)
 class Tile:
-    """A rectangle of pairs in the upper triangle: a range of samples against another one.
-
-    On the diagonal the first columns are the samples of the rows; elsewhere all columns come after the rows.
-    """
+    """A range of samples against another one, which begins with the same ones on the diagonal, and else comes later."""
 
     rows: slice
     cols: slice
@@ -71,10 +60,9 @@ def strips(shape: tuple[int, int]) -> Iterator[slice]:
 
 
 def tile_plan(n_samples: int, working_memory: float | None = None, starts: Sequence[int] = (0,)) -> Plan:
-    """Tiles for ``n_samples`` samples within a budget in MiB (scikit-learn's ``working_memory``).
+    """Tiles within a budget in MiB (scikit-learn's ``working_memory``); none has pairs of different blocks.
 
-    If tiles over all columns are too large, they have a fixed number of rows and columns; a pass then reads
-    the rows of X once for each tile in a row. Pairs of samples of different blocks are in no tile.
+    If tiles over all columns are too large, a pass reads the rows of X once for each tile in a row.
     """
     mebibytes = get_config()["working_memory"] if working_memory is None else working_memory
     budget = int(mebibytes * 2**20)

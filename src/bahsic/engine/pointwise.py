@@ -26,15 +26,13 @@ from bahsic.engine.compiled import functions, is_worthwhile, loops, work
 from bahsic.engine.encoding import Encoded, encode
 from bahsic.engine.executor import Placed, Sums, map_sum
 from bahsic.engine.gram import KernelTiles, LinkedTiles, gamma_of, is_flat, link
-from bahsic.engine.intervals import Intervals, Stage
 from bahsic.engine.pairs import Pairs
-from bahsic.engine.scorer import Scorer
+from bahsic.engine.scorer import Intervals, Scorer, Stage
 from bahsic.engine.tiles import add_differences
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel
 
-# Largest gamma d_j for which float32 holds the exponential, of a candidate that leaves and of one that enters.
-_LARGEST = {True: 60.0, False: 80.0}
+_LARGEST = {True: 60.0, False: 80.0}  # gamma d_j whose exponential float32 holds, of a candidate that leaves or enters
 
 # Largest gamma d_j for which a polynomial stands for the exponential. In float32 a longer one reaches farther.
 _FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
@@ -46,14 +44,9 @@ _TERM = {"short": 24.0, "long": 40.0}
 _TINY = {_FLOAT32: 2.0**-126, _FLOAT64: 2.0**-1022}
 _EXPONENTIAL, _SCORE = 32.0, 64.0
 
-# Coefficients of the polynomials, as the loops expect them.
-_N_COEFFICIENTS = {"short": 4, "long": 6}
-
-# Entries of columns that are encoded at a time, where not all are kept.
-_ENTRIES = 1 << 21
-
-# Largest binary exponent of data that are used unscaled; standardised data have small ones.
-_USUAL_EXPONENT = 20
+_N_COEFFICIENTS = {"short": 4, "long": 6}  # coefficients of the polynomials, as the loops expect them
+_ENTRIES = 1 << 21  # entries of columns that are encoded at a time, where not all are kept
+_USUAL_EXPONENT = 20  # largest binary exponent of data that are used unscaled; standardised data have small ones
 
 
 class PointwiseScorer(Scorer):

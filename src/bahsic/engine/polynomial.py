@@ -13,19 +13,13 @@ from bahsic.arrays import EPS, Array, Indices
 from bahsic.criteria.weights import Weights
 from bahsic.data.columns import Columns
 from bahsic.engine.executor import Placed, Sums, map_sum
-from bahsic.engine.intervals import Intervals, Stage
 from bahsic.engine.plan import Tile
-from bahsic.engine.scorer import Scorer
+from bahsic.engine.scorer import Intervals, Scorer, Stage
 from bahsic.kernels.base import Kernel
 
-# Greatest kernel value whose sums over the samples do not overflow.
-_LARGEST = 1e290
-
-# Columns that a product takes together.
-_TOGETHER = 512
-
-# For higher degrees the whole kernel matrix of each candidate is cheaper.
-MAX_DEGREE = 6
+_LARGEST = 1e290  # greatest kernel value whose sums over the samples do not overflow
+_TOGETHER = 512  # columns that a product takes together
+MAX_DEGREE = 6  # for higher degrees the whole kernel matrix of each candidate is cheaper
 
 
 class PolynomialScorer(Scorer):
@@ -33,8 +27,8 @@ class PolynomialScorer(Scorer):
 
     .. math:: (D \mp x x' + c)^p = \sum_q \binom{p}{q} (\mp x x')^q (D + c)^{p - q}
 
-    so that a change of the score is a sum of p quadratic forms in the powers of the column. With
-    p = 1 and c = 0 it does not depend on the subset: that is the linear kernel.
+    so that a change of the score is a sum of p quadratic forms in the powers of the column. For the linear kernel it
+    does not depend on the subset.
     """
 
     def _set_up(self) -> None:
@@ -52,10 +46,6 @@ class PolynomialScorer(Scorer):
         """Replace W."""
         super().weigh(weights)
         vars(self).pop("_products", None)
-
-    def kernel(self, reference: Indices, size: float) -> Kernel:
-        """The given kernel, which has no rules to evaluate."""
-        return self._kernel
 
     def total(self, columns: Indices, kernel: Kernel) -> float:
         """Return <K, W> of a subset."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -11,26 +10,19 @@ from bahsic.arrays import Array, Indices
 from bahsic.criteria.blocks import some_samples
 from bahsic.criteria.prediction import ResidualWeights, RidgeFit, judging_ridge
 from bahsic.engine.gram import KernelBlocks, KernelTiles
-from bahsic.engine.intervals import Intervals
 from bahsic.engine.ridge import RidgeRegression
-from bahsic.engine.scorer import Round, Scorer
+from bahsic.engine.scorer import Intervals, Ranking, Round, Scorer
 from bahsic.kernels.base import Kernel
 
 # In subsets of at most so many units, the best candidates to first order get a regression of their own, so many.
 EXACT, FITTED = 16, 8
 FITTED_IN_BLOCKS = 4  # by leave-one-out in blocks, which costs several times as much
-
-# Candidates whose gains are measured, and the samples of these fits.
-GAINS, GAIN_SAMPLES = 24, 1000
-
-# Rounding error of the explained variance of a fit; candidates that differ by less are ties.
-_ROUNDING = 1e-11
-
-# Candidates that are fitted at the same time.
-_TOGETHER = 2
+GAINS, GAIN_SAMPLES = 24, 1000  # candidates whose gains are measured, and the samples of these fits
+_ROUNDING = 1e-11  # rounding error of the explained variance of a fit; candidates that differ by less are ties
+_TOGETHER = 2  # candidates that are fitted at the same time
 
 
-class PredictionScorer:
+class PredictionScorer(Ranking):
     """Changes of the explained variance, to first order by the residuals of the subset, or by a fit for each candidate.
 
     In a subset of more than `EXACT` units, candidates are ranked by the first-order change <K * (E_j - 1), W>, where
@@ -75,10 +67,7 @@ class PredictionScorer:
         return fit.predictability - np.array(others)
 
     def gains(self, subset: Indices, candidates: Indices, fit: RidgeFit) -> Array:
-        """Predictability that the first `GAINS` candidates would add to a subset with a given fit; NaN for the others.
-
-        It is measured on some of the samples.
-        """
+        """Predictability that the first `GAINS` candidates would add to a subset, on some samples; NaN for others."""
         columns = self.units.columns(subset)
         kernel = self.linear.changed_kernel(subset, candidates, leaving=False)
         samples = some_samples(self.linear.columns.n_samples, GAIN_SAMPLES)
@@ -93,18 +82,6 @@ class PredictionScorer:
         """Explained variance of a subset, with its regression."""
         fit, kernel = self.fit(subset)
         return Round(subset, subset[:0], fit.explained, kernel, fit)
-
-    def leaving(self, subset: Indices, candidates: Indices, count: int) -> Round:
-        """The ``count`` candidates of the subset without which the most remains explained."""
-        if len(subset) == 1 or count == 0:
-            return replace(self.score(subset), changed=candidates[:count])
-        return self._ranked(subset, candidates, count, leaving=True)
-
-    def entering(self, subset: Indices, candidates: Indices, count: int) -> Round:
-        """The ``count`` candidates with which the most is explained."""
-        if count == 0:
-            return self.score(subset)
-        return self._ranked(subset, candidates, count, leaving=False)
 
     def _ranked(self, subset: Indices, candidates: Indices, count: int, *, leaving: bool) -> Round:
         kernel = self.linear.changed_kernel(subset, candidates, leaving=leaving)

@@ -41,12 +41,9 @@ def form(M: Array, across: Array, down: Array) -> None:
 
 
 def changed(D: Array, W: Array, T: Array, gamma: float, sign: float) -> tuple[float, float]:
-    """Return the sum of W (exp(-gamma (D - sign T)) - exp(-gamma D)), and that of its magnitudes.
-
-    The larger of the two exponentials is taken out, so that small changes keep all their digits.
-    """
+    """Return the sum of W (exp(-gamma (D - sign T)) - exp(-gamma D)), and that of its magnitudes."""
     total = size = 0.0
-    for rows in strips(D.shape):
+    for rows in strips(D.shape):  # the larger exponential is taken out, so that small changes keep all their digits
         K = (T[rows] if sign > 0 else 0.0) - D[rows]
         K *= gamma
         np.minimum(K, 0.0, out=K)

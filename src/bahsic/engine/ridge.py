@@ -15,7 +15,7 @@ from bahsic.arrays import Array, Indices
 from bahsic.criteria.blocks import some_samples
 from bahsic.criteria.prediction import NOT_DEFINITE, RIDGES, RidgeFit
 from bahsic.criteria.weights import Gram
-from bahsic.engine.executor import Executor, Placed, Scratch, ThreadExecutor
+from bahsic.engine.executor import Executor, Placed, Scratch
 from bahsic.engine.gram import GramTiles, KernelTiles
 from bahsic.engine.kernel_block import CholeskyFactor, KernelBlock
 from bahsic.engine.plan import Plan, tile_plan
@@ -27,30 +27,17 @@ Result = TypeVar("Result")
 # the ridge is too small for that.
 DOUBLE_SAMPLES = 512
 
-# Greatest trace of the kernel matrix over the penalty, a bound on the condition number, at which float32 will do.
-_WELL_CONDITIONED = 2e4
-
-# Relative size of the residuals of the linear equations at which refinement ends, and the most steps.
-_SOLVED = 1e-9
-_MOST_STEPS = 20
-
-# Digits of the predictability that choose the ridge: where none explains anything, rounding does not decide.
-_DIGITS = 9
-
-# The ridge is chosen anew when the number of features has changed by this factor since the last choice.
-_RENEWED = 2 / 3
-
-# Blocks in which all candidates of a round are judged; only the better half of them is judged in the others too.
-_FIRST_BLOCKS = 2
-
-# Share of the weight that all samples but one need, for rounding to leave them digits.
-_LEAST_REST = 1e-12
-
-# For what one thread does by itself.
-_SERIAL = ThreadExecutor(1)
-
-# Samples on which the ridge is chosen: some of them, or the first blocks.
-RIDGE_SAMPLES = 1000
+_WELL_CONDITIONED = 2e4  # most trace of the kernel matrix over the penalty (bounds the condition) for float32
+_SOLVED = 1e-9  # relative size of the residuals of the linear equations at which refinement ends
+_MOST_STEPS = 20  # of refinement
+_DIGITS = 9  # of the predictability that choose the ridge: where none explains anything, rounding does not decide
+_RENEWED = (
+    2 / 3
+)  # the ridge is chosen anew when the number of features has changed by this factor since the last choice
+_FIRST_BLOCKS = 2  # in which all candidates of a round are judged; in the others only the better half of them
+_LEAST_REST = 1e-12  # share of the weight that all samples but one need, for rounding to leave them digits
+_SERIAL = Executor()  # for what one thread does by itself
+RIDGE_SAMPLES = 1000  # samples on which the ridge is chosen: some of them, or the first blocks
 
 
 class RidgeRegression:
@@ -147,10 +134,7 @@ class RidgeRegression:
         return [_joined(fits).predictability for fits in found]
 
     def judged(self, kernels: Sequence[KernelTiles], count: int) -> list[float]:
-        """Return the predictability with several kernels, of which the ``count`` greatest are wanted.
-
-        All are judged in the first blocks and the better half in the other blocks too; minus infinity for the rest.
-        """
+        """Return the predictability with several kernels, minus infinity for some that are not the ``count`` best."""
 
         def fitted(block: _Block, K: KernelBlock) -> RidgeFit:
             return block.fit(K, self.ridge, losses=True)
@@ -297,10 +281,8 @@ class _Block:
         )
 
     def explained(self, K: KernelBlock, ridge: float) -> float:
-        """Return the part of the explained share of the variance of all blocks.
-
-        With an approximate solution b and its residual r, lambda tr((sY + r)'b) is missed, up to the square of r.
-        """
+        """Return the part of the explained share of the variance of all blocks."""
+        # With an approximate solution b and its residual r, lambda tr((sY + r)'b) is missed, up to the square of r.
         lam = self._n * ridge
         b = np.asarray(self._factor(K, lam, _SERIAL).solve(self._targets), dtype=np.float64)
         rest = self._targets - K.product(b) - lam * b

@@ -1,9 +1,9 @@
-"""Scores of a subset, and of the subsets after one feature leaves or enters."""
+"""Scores of a subset, and of the subsets after one feature leaves or enters, with error bounds."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -20,15 +20,69 @@ from bahsic.data.columns import Columns, copies
 from bahsic.data.sources import StoredRows
 from bahsic.engine.executor import Executor, Sums, map_sum
 from bahsic.engine.gram import GramTiles, KernelBlocks, KernelTiles, block_variance, distances, tiled_variance
-from bahsic.engine.intervals import Intervals, Stage, leading
 from bahsic.engine.pairs import WeightTiles
 from bahsic.engine.plan import Plan
 from bahsic.engine.tiles import Differences
 from bahsic.engine.units import Units
 from bahsic.kernels.bandwidth import ScaledKernel
-from bahsic.kernels.base import Kernel, is_number
+from bahsic.kernels.base import Kernel
+from bahsic.parameters import is_number
 
 NO_UNITS: Indices = np.empty(0, dtype=np.intp)
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Values known to within radii, which are infinite where nothing is known."""
+
+    values: Array
+    radii: Array
+
+
+Stage = Callable[[Indices], Intervals]
+
+
+def leading(stages: Sequence[Stage], representatives: Indices, count: int) -> tuple[Indices, Intervals]:
+    """Positions of the ``count`` greatest scores, greatest first, ties to the lowest position.
+
+    Each stage takes the positions that the one before left undecided and returns their scores with tighter bounds.
+    Intervals that still overlap after the last stage are ties. Of the positions with the same column only the first
+    one, their representative, is evaluated. All scores are returned too, as far as they were refined.
+    """
+    values = np.zeros(len(representatives))
+    radii = np.full(len(representatives), np.inf)
+    undecided = np.flatnonzero(representatives == np.arange(len(representatives)))
+    for stage in stages:
+        found = stage(undecided)
+        if np.isnan(found.values).any():
+            raise ValueError(
+                "scores of features exceed the range of float64; accepted: data of moderate size, so rescale X"
+            )
+        better = found.radii < radii[undecided]
+        values[undecided[better]] = found.values[better]
+        radii[undecided[better]] = found.radii[better]
+        scores = Intervals(values[representatives], radii[representatives])
+        order, groups = overlap_groups(scores, count)
+        members = np.bincount(groups)
+        labels, starts = representatives[order], np.flatnonzero(np.diff(groups, prepend=-1))
+        distinct = np.minimum.reduceat(labels, starts) < np.maximum.reduceat(labels, starts)  # whether labels differ
+        undecided = np.unique(labels[(members > 1)[groups] & distinct[groups]])
+        if not len(undecided):
+            break
+    order = order[np.lexsort((order, groups))]
+    return order[:count], scores
+
+
+def overlap_groups(scores: Intervals, count: int) -> tuple[Indices, Indices]:
+    """Positions that may be among the ``count`` greatest, sorted, and their groups, whose intervals don't overlap."""
+    lower, upper = scores.values - scores.radii, scores.values + scores.radii
+    threshold = np.partition(lower, len(lower) - count)[len(lower) - count]
+    candidates = np.flatnonzero(upper >= threshold)
+    order = candidates[np.argsort(-scores.values[candidates], kind="stable")]
+    least_above = np.minimum.accumulate(lower[order])[:-1]
+    greatest_below = np.maximum.accumulate(upper[order][::-1])[::-1][1:]
+    groups = np.concatenate([[0], np.cumsum(least_above > greatest_below)])
+    return order, groups
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,12 +117,30 @@ class Round:
         return Round(**{**found, **units})
 
 
-class Scorer(ABC):
-    """Scores <link(D_S), W> of subsets S of the columns, for one kernel and one W.
+class Ranking(ABC):
+    """What a search asks for: the score of a subset, and the candidates that leave or enter it next."""
 
-    Subsets and candidates consist of units: single columns, or groups that enter and leave together. The parameters of
-    the kernel may be rules, which are evaluated anew in each round.
-    """
+    @abstractmethod
+    def score(self, subset: Indices) -> Round:
+        """Score a subset without a change."""
+
+    @abstractmethod
+    def _ranked(self, subset: Indices, candidates: Indices, count: int, *, leaving: bool) -> Round:
+        """Return the round in which the best ``count`` candidates, at least one, leave or enter."""
+
+    def leaving(self, subset: Indices, candidates: Indices, count: int) -> Round:
+        """Find the ``count`` candidates of the subset whose removal leaves the score highest."""
+        if len(subset) == 1 or count == 0:
+            return replace(self.score(subset), changed=candidates[:count])
+        return self._ranked(subset, candidates, count, leaving=True)
+
+    def entering(self, subset: Indices, candidates: Indices, count: int) -> Round:
+        """Find the ``count`` candidates whose addition to the subset makes the score highest."""
+        return self._ranked(subset, candidates, count, leaving=False) if count else self.score(subset)
+
+
+class Scorer(Ranking):
+    """Scores <link(D_S), W> of subsets S of units, for one W and one kernel, whose rules each round evaluates anew."""
 
     def __init__(
         self,
@@ -92,7 +164,7 @@ class Scorer(ABC):
         self._some = some_samples(columns.n_samples, RULE_SAMPLES) if few else None
         self._set_up()
 
-    def _set_up(self) -> None:  # noqa: B027 - for those that need more
+    def _set_up(self) -> None:
         """Set what a scorer has of its own."""
 
     @cached_property
@@ -103,9 +175,8 @@ class Scorer(ABC):
     def kernel(self, reference: Indices, size: float) -> Kernel:
         """The kernel for subsets of ``size`` columns, by its rule on the columns ``reference``.
 
-        On average every column contributes the same to D, so the gamma of a rule on the reference is
-        multiplied by the number of its columns over ``size``: 1/(2 d) with d = ``size`` for the rule
-        "dimension" (step 3 of the paper's algorithm).
+        On average every column contributes the same to D, so the gamma of a rule on the reference is multiplied by the
+        number of its columns over ``size``: 1/(2 size) for "dimension" (step 3 of the paper's algorithm).
         """
         if not self._rules:
             return self._kernel
@@ -124,10 +195,7 @@ class Scorer(ABC):
         return resolved
 
     def variance(self, subset: Indices, kernel: Kernel) -> float:
-        """Variance of a subset's score: by its spread over blocks of samples if there are some, else varHSIC.
-
-        That of the unbiased estimate, for both statistics.
-        """
+        """Variance of the unbiased score of a subset: by its spread over blocks if there are some, else varHSIC."""
         K, W = self.kernel_tiles(self.units.columns(subset), kernel), self._unbiased
         if isinstance(self.weights, BlockWeights):
             return block_variance(K, W, self.weights.starts, self.executor)
@@ -150,7 +218,7 @@ class Scorer(ABC):
         weights = self.weights.unbiased(self.executor.stream)
         return self.W if self.W.weights is weights else WeightTiles(weights, self.plan, keep=False)
 
-    def move(self, columns: Indices, kernel: Kernel) -> None:  # noqa: B027 - scorers that keep nothing of a subset do nothing
+    def move(self, columns: Indices, kernel: Kernel) -> None:
         """Make some columns the current subset, so that `kernel_tiles` of it is quick."""
 
     def weigh(self, weights: Weights) -> None:
@@ -164,18 +232,6 @@ class Scorer(ABC):
         columns = self.units.columns(subset)
         kernel = self.kernel(columns, len(columns))
         return Round(subset, subset[:0], self.total(columns, kernel), kernel)
-
-    def leaving(self, subset: Indices, candidates: Indices, count: int) -> Round:
-        """Find the ``count`` candidates of the subset whose removal leaves the score highest."""
-        if len(subset) == 1 or count == 0:
-            return replace(self.score(subset), changed=candidates[:count])
-        return self._ranked(subset, candidates, count, leaving=True)
-
-    def entering(self, subset: Indices, candidates: Indices, count: int) -> Round:
-        """Find the ``count`` candidates whose addition to the subset makes the score highest."""
-        if count == 0:
-            return self.score(subset)
-        return self._ranked(subset, candidates, count, leaving=False)
 
     def _ranked(self, subset: Indices, candidates: Indices, count: int, *, leaving: bool) -> Round:
         columns, kernel = self.units.columns(subset), self.changed_kernel(subset, candidates, leaving=leaving)
@@ -207,10 +263,7 @@ class Scorer(ABC):
         return found
 
     def best(self, stages: Sequence[Stage], candidates: Indices, count: int) -> Indices:
-        """Return the ``count`` candidates of the greatest values, in order; ties go to the lowest.
-
-        Copies of a column are evaluated once, as the first of them.
-        """
+        """Return the ``count`` candidates of the greatest values, in order; copies are evaluated once, as the first."""
         _, first, inverse = np.unique(self.representatives[candidates], return_index=True, return_inverse=True)
         return candidates[leading(stages, first[inverse], count)[0]]
 

@@ -17,11 +17,8 @@ from bahsic.engine.encoding import encode
 from bahsic.engine.plan import Tile
 from bahsic.engine.reference import add_columns
 
-# Columns whose squares are added up at once, as many as matrix products do or more.
-_SQUARES = 512
-
-# Largest error of scale * D that products may make; columns that are too wide for that are made of differences.
-_PRODUCT_ERROR = 1e-10
+_SQUARES = 512  # columns whose squares are added up at once, as many as matrix products do or more
+_PRODUCT_ERROR = 1e-10  # largest of scale * D by products; columns that are too wide for that are made of differences
 
 
 def upper(block: Array, tile: Tile) -> Array:
@@ -78,8 +75,8 @@ class Differences:
     r"""Sum of the contributions of some columns to a squared or absolute distance, a tile at a time.
 
     Squared differences of complete columns of numbers are made by one product, :math:`x^2 + y^2 - 2 x y`, unless
-    they are too wide for that. All others are made of differences, by a compiled loop if there is one. At most so many
-    bytes of the columns are kept in memory from tile to tile, and errors matter relative to 1 / scale.
+    they are too wide for that. At most so many bytes of the columns are kept from tile to tile, and errors matter
+    relative to 1 / scale.
     """
 
     def __init__(

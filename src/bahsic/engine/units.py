@@ -1,4 +1,4 @@
-"""Units of a search: columns, or groups of columns, which enter and leave as a whole."""
+"""What enters and leaves as a whole in a search."""
 
 from __future__ import annotations
 

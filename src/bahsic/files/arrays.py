@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from bahsic.files.data import (
     Data,
     DataError,
     check_expansion,
-    check_gzip,
     check_names,
     checked_sparse,
     chosen,
@@ -28,31 +26,30 @@ from bahsic.files.targets import with_target
 from bahsic.names import for_message, suggestion
 
 
-def read_npy(path: Path, target: str | int | None = None) -> Data:
-    """Read one array of samples x features; the target is the number of a column."""
-    with _pickles_explained(path):
-        mapped = np.lib.format.open_memmap(path, mode="r")  # allocates nothing if the header is false
-        return _array_data(path, {"X": np.array(mapped)}, "X", target)
-
-
-def read_npz(path: Path, target: str | int | None = None, key: str | None = None) -> Data:
-    """Read the arrays X, y and feature_names; X may be the only array, or the one called `key`.
-
-    The target is another array of the file (by default y), or a column of X.
-    """
-    with zipfile.ZipFile(path) as archive:
-        check_expansion(path, sum(member.file_size for member in archive.infolist()))
-    with _pickles_explained(path), np.load(path, allow_pickle=False) as arrays:
-        return _array_data(path, arrays, _key(path, list(arrays), key), target)
+def read_numpy(path: Path, target: str | int | None = None, key: str | None = None) -> Data:
+    """Read the array of an .npy file; of .npz X (or `key`, or the only array), feature_names, and by default y."""
+    try:
+        if path.suffix.lower() == ".npy":
+            mapped = np.lib.format.open_memmap(path, mode="r")  # allocates nothing if the header is false
+            return _array_data({"X": np.array(mapped)}, "X", target)
+        with zipfile.ZipFile(path) as archive:
+            check_expansion(path, sum(member.file_size for member in archive.infolist()))
+        with np.load(path, allow_pickle=False) as arrays:
+            return _array_data(arrays, _key(list(arrays), key), target)
+    except ValueError as error:
+        if "allow_pickle" not in str(error) and "Python objects" not in str(error):
+            raise
+        what = "holds Python objects (pickles), which can run code and are not read"
+        raise DataError(f"{what}; save it with arrays of numbers or strings") from None
 
 
 def read_mat(path: Path, target: str | int | None = None, key: str | None = None) -> Data:
-    """Read MATLAB's format up to version 7 (not 7.3), with arrays as in `read_npz`; y may be called Y."""
+    """Read MATLAB's format up to version 7 (not 7.3), with arrays as in `read_numpy`; y may be called Y."""
     try:
         shapes = {name: shape for name, shape, _ in io.whosmat(path)}
     except NotImplementedError:
-        raise DataError(f"{path}: MATLAB's version 7.3 is not read; save it with save(..., '-v7')") from None
-    key = _key(path, list(shapes), key)
+        raise DataError("MATLAB's version 7.3 is not read; save it with save(..., '-v7')") from None
+    key = _key(list(shapes), key)
     wanted = {key, "y", "Y", "feature_names", *([] if target is None else [str(target)])} & set(shapes)
     check_expansion(path, sum(8 * int(np.prod([float(n) for n in shapes[name]])) for name in wanted))
     # Other arrays may be large, or of any type.
@@ -62,72 +59,52 @@ def read_mat(path: Path, target: str | int | None = None, key: str | None = None
         arrays["y"] = arrays.pop("Y")
     if "feature_names" in arrays:
         arrays["feature_names"] = [str(np.squeeze(name)).rstrip() for name in np.ravel(arrays["feature_names"])]
-    return _array_data(path, arrays, key, target)
+    return _array_data(arrays, key, target)
 
 
 def read_svmlight(path: Path, target: str | int | None = None) -> Data:
-    """Read a sparse table whose rows start with their label, also compressed by gzip; columns have no names.
-
-    Memory follows the entries, not the largest number of a column, see `without_empty_columns`.
-    """
+    """Read a sparse table whose rows start with their label; memory follows the entries, not the number of columns."""
     if target not in (None, "label"):
-        raise DataError(f"{path}: rows of svmlight start with their target, the label; leave target={target!r} out")
-    check_gzip(path)
+        raise DataError(f"rows of svmlight start with their target, the label; leave target={target!r} out")
     X, y = load_svmlight_file(str(path))
     if 0 in X.shape:
-        raise DataError(f"{path}: there is no feature; give rows such as '1 1:0.5 3:2'")
-    return with_target(path, without_empty_columns(Data(X, source=path)), y, "label")
+        raise DataError("there is no feature; give rows such as '1 1:0.5 3:2'")
+    return with_target(without_empty_columns(Data(X)), y, "label")
 
 
-@contextmanager
-def _pickles_explained(path: Path) -> Iterator[None]:
-    """Explain numpy's refusal of Python objects."""
-    try:
-        yield
-    except ValueError as error:
-        if "allow_pickle" not in str(error) and "Python objects" not in str(error):
-            raise
-        raise DataError(
-            f"{path}: holds Python objects (pickles), which can run code and are not read; "
-            "save it with arrays of numbers or strings"
-        ) from None
-
-
-def _key(path: Path, known: list[str], key: str | None) -> str:
+def _key(known: list[str], key: str | None) -> str:
     if key is not None:
-        return chosen(path, "array", key, known)
+        return chosen("array", key, known)
     if "X" in known or len(known) == 1:
         return "X" if "X" in known else known[0]
-    raise DataError(f"{path}: no array is called 'X'; give the key of the data, {suggestion('X', known)}")
+    raise DataError(f"no array is called 'X'; give the key of the data, {suggestion('X', known)}")
 
 
-def _array_data(path: Path, arrays: Mapping[str, Any], key: str, target: str | int | None) -> Data:
-    X = checked_sparse(path, arrays[key])
+def _array_data(arrays: Mapping[str, Any], key: str, target: str | int | None) -> Data:
+    X = checked_sparse(arrays[key])
     if X.ndim != 2 or 0 in X.shape:
-        raise DataError(
-            f"{path}: array {for_message(key)} has shape {X.shape}; accepted: samples x features, not empty"
-        )
+        raise DataError(f"array {for_message(key)} has shape {X.shape}; accepted: samples x features, not empty")
     if X.dtype.kind not in "fiubU":
-        raise DataError(f"{path}: array {for_message(key)} is of type {X.dtype}; accepted: numbers or strings")
+        raise DataError(f"array {for_message(key)} is of type {X.dtype}; accepted: numbers or strings")
     names = [str(name) for name in np.ravel(arrays["feature_names"]).tolist()] if "feature_names" in arrays else None
     if names is not None:
         if len(names) != X.shape[1]:
-            raise DataError(f"{path}: {len(names)} feature_names for {X.shape[1]} columns; give one for each")
-        check_names(path, names)
-    data = without_empty_columns(Data(X, names=names, source=path))
+            raise DataError(f"{len(names)} feature_names for {X.shape[1]} columns; give one for each")
+        check_names(names)
+    data = without_empty_columns(Data(X, names=names))
     others = [name for name in arrays if name not in {key, "feature_names"}]
     target = "y" if target is None and "y" in others else target
     if target is None:
         return data
     if target in others:
-        return with_target(path, data, arrays[str(target)], str(target))
+        return with_target(data, arrays[str(target)], str(target))
     X, names = data.X, data.names
     if isinstance(target, str) and target not in (names or []) and not (names is None and target.isdigit()):
         known = others + (names or [])
-        raise DataError(f"{path}: no array or column is called {for_message(target)}; {suggestion(target, known)}")
-    j = column_position(path, target, names, X.shape[1])
+        raise DataError(f"no array or column is called {for_message(target)}; {suggestion(target, known)}")
+    j = column_position(target, names, X.shape[1])
     column = X[:, [j]].toarray() if sparse.issparse(X) else X[:, j]
     rest = [i for i in range(X.shape[1]) if i != j]
     name = str(j) if names is None else names[j]
     left = None if names is None else [names[i] for i in rest]
-    return with_target(path, replace(data, X=X[:, rest], names=left), column, name)
+    return with_target(replace(data, X=X[:, rest], names=left), column, name)

@@ -95,42 +95,26 @@ def plain_numbers(cells: Sequence[str]) -> NDArray[np.float64] | None:
 
 
 def form_of(text: str) -> Form | None:
-    """Return the form of a number without spaces around it; None if the text is no number.
-
-    Examples
-    --------
-    >>> form_of("$1,200.50"), form_of("7,5 %"), form_of("1 234"), form_of("red")
-    (('$', 'thousands'), ('%', 'decimal'), ('', 'whole'), None)
-    """
+    """Return the form of a number without spaces around it, such as ('%', 'decimal') for 7,5 %; None for other text."""
     found = _NUMBER.fullmatch(text.translate(_MINUS))
     return None if found is None else (found[1], str(found.lastgroup))
 
 
 def meaning_of_commas(kinds: Collection[str], delimiter: str, decimal_mark: Callable[[], str | None]) -> str:
-    """Return what commas mean in a column.
-
-    Notes
-    -----
-    Commas separate thousands if an entry cannot be read otherwise (1,234,567 or 1,234.5), or if other entries have a
-    decimal point. They are decimal if an entry can be read only so (1,5 or 0,123), which is ambiguous, and refused, in
-    a file that is delimited by commas: there "1,5" in quotes may be a list. Where all entries with commas are like
-    1,234, they separate thousands in a file that is delimited by commas, as in English; in other files the decimal
-    mark of the other columns decides. Without one, commas beside semicolons, which spreadsheets write where the comma
-    is decimal, are decimal if all entries have one (read otherwise, all would be 1000 times as large, which changes no
-    selection); anything else is refused.
-    """
+    """Return what commas mean in a column, by the rules of docs/files.md."""
     kinds = set(kinds)
     if kinds & {"decimal", "decimal_and_points"}:
         points = {"point", "thousands"} | (set() if "decimal_and_points" in kinds else {"point_or_thousands"})
         if kinds & points:
             raise CommasError("decimal commas and points")
-        if delimiter == ",":
+        if delimiter == ",":  # "1,5" in quotes may be a list
             raise CommasError("decimal commas")
         return "decimal"
     if "either" not in kinds:
         return "thousands" if "thousands" in kinds else ""
     if delimiter == "," or kinds & {"thousands", "point", "point_or_thousands"}:
         return "thousands"
+    # Spreadsheets write semicolons where the comma is decimal; 1000 times as large numbers would change no selection.
     mark = decimal_mark() or ("," if delimiter == ";" and kinds == {"either"} else None)
     if mark is None:
         raise CommasError("commas, decimal or of thousands", "write numbers without them")
@@ -145,13 +129,7 @@ def mostly_decimal_commas(texts: Iterable[str]) -> bool:
 
 
 def dates(texts: Iterable[str]) -> list[datetime | None] | None:
-    """Return dates and times in ISO format, those with a time zone in UTC; None if any text is neither date nor mark.
-
-    Examples
-    --------
-    >>> dates(["2024-05-01", "-", "2024-05-01T12:30:00+02:00"])
-    [datetime.datetime(2024, 5, 1, 0, 0), None, datetime.datetime(2024, 5, 1, 10, 30)]
-    """
+    """Return dates and times in ISO format, those with a time zone in UTC; None if a text is neither date nor mark."""
     found: list[datetime | None] = []
     for text in texts:
         if not (is_mark(text) or _DATE.fullmatch(text)):

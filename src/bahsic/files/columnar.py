@@ -13,16 +13,7 @@ from zipfile import ZipFile
 import numpy as np
 
 from bahsic.files.cells import MISSING_MARKS, is_mark
-from bahsic.files.data import (
-    Data,
-    DataError,
-    check_expansion,
-    check_names,
-    check_unchanged,
-    library,
-    named,
-    stamp_of,
-)
+from bahsic.files.data import Data, DataError, check_expansion, check_names, check_unchanged, library, named, stamp_of
 from bahsic.files.targets import Wanted, of_rows
 from bahsic.files.text import text_encoding
 from bahsic.kernels.rows import EXACT
@@ -71,7 +62,7 @@ def read_arrow(path: Path, wanted: Wanted) -> Data:
             frame[name] = frame[name].astype("float64")
         elif kind in _LARGEST and frame[name].dtype == float and frame[name].abs().max() > EXACT:
             frame[name] = pandas.array(table[name].to_pylist(), dtype=_LARGEST[kind])
-    data, rows = frame_data(path, frame.set_axis([str(name) for name in frame.columns], axis=1), wanted, pandas)
+    data, rows = frame_data(frame.set_axis([str(name) for name in frame.columns], axis=1), wanted, pandas)
     return data.stored_as(StoredTable(path, stamp, rows))
 
 
@@ -122,21 +113,18 @@ def _checked(path: Path, batches: Iterable[Any]) -> Iterator[Any]:
         yield batch
 
 
-def frame_data(path: Path, frame: Any, wanted: Wanted, pandas: Any, notes: Sequence[str] = ()) -> tuple[Data, Any]:
-    """Turn a DataFrame into `Data`, and return the rows that have a target.
-
-    Columns become the target; all others have to be numbers, categories or dates.
-    """
+def frame_data(frame: Any, wanted: Wanted, pandas: Any, notes: Sequence[str] = ()) -> tuple[Data, Any]:
+    """Turn a DataFrame of numbers, categories and dates into `Data`, and return the rows that have a target."""
     if not len(frame):
-        raise DataError(f"{path}: there is no row; give one row for each sample")
+        raise DataError("there is no row; give one row for each sample")
     names, more = named(list(frame.columns))
-    check_names(path, names)
+    check_names(names)
     frame = frame.set_axis(names, axis=1)
     features, outputs = wanted.split(names)
     columns = {name: _target_values(frame[name], pandas) for name in outputs}
-    X = _checked_types(path, frame[features], pandas)
+    X = _checked_types(frame[features], pandas)
     y, target, rows, left_out = wanted.outputs(columns, len(frame))
-    data = Data(of_rows(X, rows), y, features, target=target, source=path, notes=(*notes, *more, *left_out))
+    data = Data(of_rows(X, rows), y, features, target=target, notes=(*notes, *more, *left_out))
     return data, rows
 
 
@@ -149,7 +137,7 @@ def _target_values(column: Any, pandas: Any) -> Any:
     return column.astype(object).to_numpy()
 
 
-def _checked_types(path: Path, frame: Any, pandas: Any) -> Any:
+def _checked_types(frame: Any, pandas: Any) -> Any:
     """Return the frame, times with a zone in UTC; refuse columns that are neither numbers nor categories nor dates."""
     zoned, types = {}, pandas.api.types
     for name, dtype in frame.dtypes.items():
@@ -158,16 +146,12 @@ def _checked_types(path: Path, frame: Any, pandas: Any) -> Any:
         if isinstance(dtype, pandas.DatetimeTZDtype):
             zoned[name] = frame[name].dt.tz_convert("UTC").dt.tz_localize(None)
         elif dtype.kind == "c" or not (is_text or is_time or types.is_numeric_dtype(dtype)):
-            raise DataError(f"{path}: column {for_message(name)} is of type {dtype}; drop it or convert it to numbers")
+            raise DataError(f"column {for_message(name)} is of type {dtype}; drop it or convert it to numbers")
     return frame.assign(**zoned) if zoned else frame
 
 
 def read_excel(path: Path, wanted: Wanted) -> Data:
-    """Read the first sheet: names in the first row, a sample in each row that is not empty.
-
-    Text becomes categories. As in CSV files, a first column without a name holds labels of rows, and marks such as "NA"
-    are missing values. Of a formula, the value that was last computed is read.
-    """
+    """Read the first sheet by the rules of CSV files: names in the first row, a sample in each row with entries."""
     pandas, _ = library("pandas", path.suffix), library("openpyxl", path.suffix)
     with ZipFile(path) as archive:
         check_expansion(path, sum(part.file_size for part in archive.infolist()))
@@ -176,14 +160,14 @@ def read_excel(path: Path, wanted: Wanted) -> Data:
         cells = book.parse(0, header=None, na_values=sorted(MISSING_MARKS), dtype=object)
     rows = cells.iloc[1:].dropna(how="all").reset_index(drop=True)
     if not len(rows):
-        raise DataError(f"{path}: there is no row; give one row for each sample below a row of names")
+        raise DataError("there is no row; give one row for each sample below a row of names")
     names = ["" if pandas.isna(name) else str(name).strip() for name in cells.iloc[0]]
     empty = [not name and (j == 0 or rows[j].isna().all()) for j, name in enumerate(names)]
     places = [j for j in range(len(names)) if not empty[j]]
     columns = [_typed_cells(rows[j], pandas) for j in places]
     frame = pandas.concat(columns, axis=1).set_axis([names[j] for j in places], axis=1)
     notes = [f"read the first of {len(sheets)} sheets, {for_message(sheets[0])}"] if len(sheets) > 1 else []
-    return frame_data(path, frame, wanted, pandas, notes)[0]
+    return frame_data(frame, wanted, pandas, notes)[0]
 
 
 def _typed_cells(column: Any, pandas: Any) -> Any:
@@ -209,11 +193,11 @@ def read_arff(path: Path, wanted: Wanted) -> Data:
     with path.open(encoding=encoding) as text:
         content = arff.load(text)
     names = [str(name) for name, _ in content["attributes"]]
-    check_names(path, names)
+    check_names(names)
     if not content["data"]:
-        raise DataError(f"{path}: there is no row; give one row for each sample after @data")
+        raise DataError("there is no row; give one row for each sample after @data")
     columns = {}
     for (name, kind), values in zip(content["attributes"], zip(*content["data"], strict=True), strict=True):
         is_number = isinstance(kind, str) and kind in {"NUMERIC", "REAL", "INTEGER"}
         columns[str(name)] = pandas.Series(values, dtype="float64") if is_number else pandas.Categorical(values)
-    return frame_data(path, pandas.DataFrame(columns), wanted, pandas, notes)[0]
+    return frame_data(pandas.DataFrame(columns), wanted, pandas, notes)[0]

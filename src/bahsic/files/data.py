@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from bahsic.names import first_few, for_message, one_line, suggestion
+from bahsic.parameters import Message
 
 # A file that expands to more than both of these is taken for an attack or an accident.
 LARGEST_EXPANSION = 100  # times its own size
@@ -101,7 +102,17 @@ def library(name: str, suffix: str, action: str = "reading") -> Any:
 
 
 @contextmanager
-def one_line_errors(path: Path, action: str) -> Iterator[None]:
+def errors_of(path: Path) -> Iterator[None]:
+    """Put the path of the file in front of the message of a `DataError`."""
+    try:
+        yield
+    except DataError as error:
+        error.args = (Message(f"{path}: ", *getattr(error.args[0], "parts", error.args)),)
+        raise
+
+
+@contextmanager
+def one_line_errors(action: str, where: str = "") -> Iterator[None]:
     """Turn whatever a library says about a bad file into one `DataError`, and its warnings into silence."""
     try:
         with warnings.catch_warnings():
@@ -110,40 +121,40 @@ def one_line_errors(path: Path, action: str) -> Iterator[None]:
     except (DataError, ImportError):
         raise
     except MemoryError:
-        raise DataError(f"{path}: not enough memory for {action}; use a smaller file") from None
+        raise DataError(f"{where}not enough memory for {action}; use a smaller file") from None
     except Exception as error:  # a broken file makes its library raise anything
         if isinstance(error, OSError) and action.startswith("writing"):
             raise  # of a full disk, say
-        raise DataError(f"{path}: {action} failed: {one_line(str(error)) or type(error).__name__}") from error
+        raise DataError(f"{where}{action} failed: {one_line(str(error)) or type(error).__name__}") from error
 
 
-def chosen(path: Path, kind: str, wanted: str, known: Iterable[str]) -> str:
+def chosen(kind: str, wanted: str, known: Iterable[str]) -> str:
     """Return the wanted one of several names, or raise an error that suggests the nearest."""
     names = list(known)
     if wanted not in names:
-        raise DataError(f"{path}: no {kind} is called {for_message(wanted)}; {suggestion(wanted, names)}")
+        raise DataError(f"no {kind} is called {for_message(wanted)}; {suggestion(wanted, names)}")
     return wanted
 
 
-def column_position(path: Path, target: str | int, names: Sequence[str] | None, n_columns: int) -> int:
+def column_position(target: str | int, names: Sequence[str] | None, n_columns: int) -> int:
     """Return the position of a column, given by its name or, also in a table without names, by its number from 0."""
     if names is not None and isinstance(target, str):
-        return list(names).index(chosen(path, "column", target, names))
+        return list(names).index(chosen("column", target, names))
     try:
         return range(n_columns)[int(target)]
     except (ValueError, IndexError):
-        raise DataError(f"{path}: target is {target!r}; accepted: a column number below {n_columns}") from None
+        raise DataError(f"target is {target!r}; accepted: a column number below {n_columns}") from None
 
 
-def check_names(path: Path, names: Sequence[str], remedy: str = "rename or remove all but one") -> None:
+def check_names(names: Sequence[str], remedy: str = "rename or remove all but one") -> None:
     """Refuse names that occur more than once, and empty ones."""
     if not names:
-        raise DataError(f"{path}: there is no column; give a table with a column for each feature")
+        raise DataError("there is no column; give a table with a column for each feature")
     name, times = Counter(names).most_common(1)[0]
     if "" in names:
-        raise DataError(f"{path}: column {list(names).index('') + 1} has no name; give it one")
+        raise DataError(f"column {list(names).index('') + 1} has no name; give it one")
     if times > 1:
-        raise DataError(f"{path}: {times} columns are called {for_message(name)}; {remedy}")
+        raise DataError(f"{times} columns are called {for_message(name)}; {remedy}")
 
 
 def named(names: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -176,7 +187,7 @@ def check_expansion(path: Path, size: int) -> None:
     """Refuse a file that would take far more memory than its own size makes one expect."""
     if size > HARMLESS_SIZE and size > LARGEST_EXPANSION * path.stat().st_size:
         raise DataError(
-            f"{path}: expands to {size / 1e9:.1f} GB or more, over {LARGEST_EXPANSION} times its size; "
+            f"expands to {size / 1e9:.1f} GB or more, over {LARGEST_EXPANSION} times its size; "
             "if you trust it, unpack it and give the unpacked file"
         )
 
@@ -193,27 +204,24 @@ def check_gzip(path: Path) -> None:
                 check_expansion(path, size)
     except (OSError, EOFError, zlib.error) as error:
         what = one_line(str(error)) or type(error).__name__
-        raise DataError(f"{path}: incomplete gzip file ({what}); fetch or pack it again") from None
+        raise DataError(f"incomplete gzip file ({what}); fetch or pack it again") from None
     if size == 0:
-        raise DataError(f"{path}: the file is empty; give one with a header and rows")
+        raise DataError("the file is empty; give one with a header and rows")
 
 
-def checked_sparse(path: Path, X: Any) -> Any:
+def checked_sparse(X: Any) -> Any:
     """X; a sparse array only if all its indices are within its shape, as the code that works on it is not careful."""
     if sparse.issparse(X) and hasattr(X, "check_format"):
         try:
             X.check_format(full_check=True)
         except ValueError as error:
-            raise DataError(f"{path}: the sparse array is damaged ({one_line(str(error))}); write it again") from None
+            raise DataError(f"the sparse array is damaged ({one_line(str(error))}); write it again") from None
     return X
 
 
 def without_empty_columns(data: Data) -> Data:
-    """Return the data; a sparse table without names and with very many columns, most of them empty, without these.
-
-    An empty column is constant and can't be selected, and a few bytes of a file can claim a thousand million of them.
-    The columns that stay are called x0, x7, ... after their places.
-    """
+    """Return the data; a sparse table without names and with very many columns, most of them empty, without these."""
+    # A few bytes of a file can claim a thousand million columns.
     n_columns = data.X.shape[1]
     if data.names is not None or not sparse.issparse(data.X) or n_columns <= MANY_COLUMNS:
         return data

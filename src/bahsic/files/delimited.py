@@ -27,7 +27,7 @@ from bahsic.files.cells import (
     plain_numbers,
 )
 from bahsic.files.columnar import whole_numbers
-from bahsic.files.data import Data, DataError, check_gzip, check_unchanged, library, one_line_errors, stamp_of
+from bahsic.files.data import Data, DataError, check_unchanged, library, one_line_errors, stamp_of
 from bahsic.files.targets import Wanted, of_rows
 from bahsic.files.text import Layout, layout_of
 from bahsic.kernels.rows import EXACT
@@ -48,29 +48,19 @@ _WHOLE, _ZEROS_IN_FRONT = re.compile(r"\s*-?(0|[1-9][0-9]*)\s*"), re.compile(r"\
 def read_delimited(path: Path, wanted: Wanted, delimiter: str | None = None) -> Data:
     """Read a table of text: columns of numbers become float64, ISO dates datetime64, all others categories.
 
-    The file is read several times, so that memory holds little more than the numbers; they are copied only where rows
-    without a target are left out.
-
-    Empty cells, the marks that pandas knows (NA, NaN, null, ...) and ``?`` are missing values; marks such as ``-``,
-    ``.`` and ``unknown`` are missing if all other entries of the column are numbers or dates, else categories.
-
-    A column is of numbers if all its entries are, also with one percent sign or sign of a currency in all entries
-    (12% is read as 12), with separators of thousands, or with decimal commas if the delimiter is another one. For what
-    commas mean see `bahsic.files.cells.meaning_of_commas`. Integers that float64 would round stay integers up to
-    2^64, larger ones are rounded; one beyond the largest float64, such as 1e400, is infinite, which selectors refuse
-    by its row and column.
+    What the entries mean is in docs/files.md. The file is read several times, so that memory holds little more than the
+    numbers; they are copied only where rows without a target are left out.
     """
     pandas = library("pandas", "".join(path.suffixes[-2:]))
     stamp = stamp_of(path)
-    check_gzip(path)
     layout = layout_of(path, delimiter)
     features, outputs = wanted.split(list(layout.names))
-    with one_line_errors(path, "parsing the cells (look for a quote that is not closed)"):
+    with one_line_errors("parsing the cells (look for a quote that is not closed)"):
         table = _Parsed(pandas, layout, [*features, *outputs])  # outputs last, so that X is a view of the others
         columns = {name: table.column(len(features) + k) for k, name in enumerate(outputs)}
         y, target, rows, left_out = wanted.outputs(columns, layout.n_rows)
         X, notes = table.frame(len(features), rows), (*table.all_notes, *left_out)
-        return Data(X, y, features, target=target, source=path, notes=notes).stored_as(StoredText(layout, stamp, rows))
+        return Data(X, y, features, target=target, notes=notes).stored_as(StoredText(layout, stamp, rows))
 
 
 @dataclass(frozen=True)
@@ -287,7 +277,7 @@ class _Parsed:
     def _ambiguous(self, j: int, texts: list[str], what: str, remedy: str = "write points") -> DataError:
         example = for_message(next(text for text in texts if "," in text))
         column = for_message(self.names[j])
-        return DataError(f"{self.layout.path}: column {column} has {what}, as in {example}; {remedy}")
+        return DataError(f"column {column} has {what}, as in {example}; {remedy}")
 
     def _note(self, j: int, strange: list[str], what: str, separator: str = ":") -> None:
         named, other = for_message(self.names[j]), for_message(min(strange))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bahsic.files.arrays import read_mat, read_npy, read_npz, read_svmlight
+from bahsic.files.arrays import read_mat, read_numpy, read_svmlight
 from bahsic.files.columnar import read_arff, read_arrow, read_excel
-from bahsic.files.data import Data, DataError, TargetError, one_line_errors
+from bahsic.files.data import Data, DataError, TargetError, check_gzip, errors_of, one_line_errors
 from bahsic.files.delimited import read_delimited
 from bahsic.files.science import read_epochs, read_h5ad
 from bahsic.files.targets import Wanted
@@ -23,8 +24,8 @@ _TABLES: dict[str, tuple[Callable[..., Data], tuple[str, ...]]] = {
     ".arff": (read_arff, ()),
 }
 _READERS: dict[str, tuple[Callable[..., Data], tuple[str, ...]]] = _TABLES | {
-    ".npy": (read_npy, ()),
-    ".npz": (read_npz, ("key",)),
+    ".npy": (read_numpy, ()),
+    ".npz": (read_numpy, ("key",)),
     **dict.fromkeys((".svmlight", ".svmlight.gz", ".libsvm", ".libsvm.gz"), (read_svmlight, ())),
     ".mat": (read_mat, ("key",)),
     ".h5ad": (read_h5ad, ("layer",)),
@@ -74,24 +75,26 @@ def read_data(path: str | os.PathLike[str], target: str | int | list[str] | None
     """
     path = Path(path)
     suffix = known_suffix(path, _READERS, "reading")
-    _check_file(path)
     reader, accepted = _READERS[suffix]
     is_table = suffix in _TABLES
+    accepted += ("drop", "event") if is_table else ()
     targets: list[Any] = list(target) if isinstance(target, list | tuple) else [target] * (target is not None)
     given = {name: value for name, value in options.items() if value is not None}
-    if not is_table and (len(targets) > 1 or "event" in given):
-        raise TargetError(f"{path}: {suffix} has one target and no event; accepted: a table with names, such as .csv")
-    accepted += ("drop", "event") if is_table else ()
-    for name in given:
-        if name not in accepted:
-            takes = f"takes {', '.join(accepted)}" if accepted else "takes no option"
-            raise DataError(f"{path}: {name} is not an option of {suffix}, which {takes}; leave it out")
-    wanted = Wanted(path, targets, given.pop("event", None), given.pop("drop", ()))
-    with one_line_errors(path, f"reading {suffix}"):
-        data = reader(path, wanted, **given) if is_table else reader(path, *targets, **given)
-    if not data.X.shape[1]:
-        raise DataError(f"{path}: there is no column besides the target; give a table with a column for each feature")
-    return data
+    with errors_of(path):
+        _check_file(path)
+        if not is_table and (len(targets) > 1 or "event" in given):
+            raise TargetError(f"{suffix} has one target and no event; accepted: a table with names, such as .csv")
+        for name in given:
+            if name not in accepted:
+                takes = f"takes {', '.join(accepted)}" if accepted else "takes no option"
+                raise DataError(f"{name} is not an option of {suffix}, which {takes}; leave it out")
+        wanted = [Wanted(targets, given.pop("event", None), given.pop("drop", ()))] if is_table else targets
+        with one_line_errors(f"reading {suffix}"):
+            check_gzip(path)
+            data = reader(path, *wanted, **given)
+        if not data.X.shape[1]:
+            raise DataError("there is no column besides the target; give a table with a column for each feature")
+    return replace(data, source=path).stored_as(data.stored)
 
 
 def known_suffix(path: Path, known: Any, action: str) -> str:
@@ -105,17 +108,17 @@ def known_suffix(path: Path, known: Any, action: str) -> str:
 def _check_file(path: Path) -> None:
     try:
         if path.is_dir():
-            raise DataError(f"{path}: this is a folder; give a file in it")
+            raise DataError("this is a folder; give a file in it")
         if not path.exists():
             hint = f"there is no folder {path.parent}"
             if path.parent.is_dir():
                 names = sorted(entry.name for entry in path.parent.iterdir() if not entry.name.startswith("."))
                 hint = f"in its folder: {suggestion(path.name, names).removeprefix('known: ')}"
-            raise DataError(f"{path}: no such file; {hint}")
+            raise DataError(f"no such file; {hint}")
         if not path.is_file():
-            raise DataError(f"{path}: this is not a regular file; save it as one first")
+            raise DataError("this is not a regular file; save it as one first")
         with path.open("rb") as file:
             if not file.read(1):
-                raise DataError(f"{path}: the file is empty; give one with data")
+                raise DataError("the file is empty; give one with data")
     except OSError as error:
-        raise DataError(f"{path}: cannot be opened ({error.strerror}); check its permissions") from None
+        raise DataError(f"cannot be opened ({error.strerror}); check its permissions") from None

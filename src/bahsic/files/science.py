@@ -13,7 +13,6 @@ from bahsic.files.data import (
     Data,
     DataError,
     check_expansion,
-    check_gzip,
     check_names,
     checked_sparse,
     chosen,
@@ -31,20 +30,20 @@ def read_h5ad(path: Path, target: str | int | None = None, layer: str | None = N
     anndata_io, h5py = library("anndata.io", path.suffix), library("h5py", path.suffix)
     with _opened(h5py, path) as file:
         names = [str(name) for name in anndata_io.read_elem(file["var"]).index]
-        check_names(path, names, "call adata.var_names_make_unique() and write it again")
+        check_names(names, "call adata.var_names_make_unique() and write it again")
         layers = file.get("layers", [])
         if layer is None and "X" not in file:
-            raise DataError(f"{path}: there is no X; give a layer: {', '.join(map(for_message, layers))}")
-        matrix = file["X"] if layer is None else layers[chosen(path, "layer", layer, layers)]
+            raise DataError(f"there is no X; give a layer: {', '.join(map(for_message, layers))}")
+        matrix = file["X"] if layer is None else layers[chosen("layer", layer, layers)]
         # Arrays may be compressed; a sparse matrix consists of three.
         check_expansion(path, sum(part.nbytes for part in (matrix.values() if hasattr(matrix, "values") else [matrix])))
-        X = checked_sparse(path, anndata_io.read_elem(matrix))
+        X = checked_sparse(anndata_io.read_elem(matrix))
         if target is None:
-            return Data(X, names=names, source=path)
+            return Data(X, names=names)
         obs = anndata_io.read_elem(file["obs"])
-        name = chosen(path, "column of obs", str(target), map(str, obs.columns))
+        name = chosen("column of obs", str(target), map(str, obs.columns))
         y = obs[name].to_numpy() if obs[name].dtype.kind in "fiu" else obs[name].astype(object).to_numpy()
-        return with_target(path, Data(X, names=names, source=path), y, name)
+        return with_target(Data(X, names=names), y, name)
 
 
 _HEAP = b"GCOL\x01\0\0\0"  # where HDF5 keeps strings; the size follows, then the objects, each with 16 bytes of header
@@ -62,7 +61,7 @@ def _opened(h5py: Any, path: Path) -> Any:
                 # Object 0 is what is free, with its header; the others end at multiples of 8.
                 step = (16 + -(-size // 8) * 8 if number else size) % 2**64
                 if not 0 < step < 2**63:
-                    raise DataError(f"{path}: strings are damaged at byte {at}; fetch or write the file again")
+                    raise DataError(f"strings are damaged at byte {at}; fetch or write the file again")
                 at += step
             heap = content.find(_HEAP, heap + 1)
     return h5py.File(path, "r")
@@ -81,42 +80,30 @@ def mark_selection(path: Path, source: Path, selected: Any, ranking: Any = None)
 
 
 def read_epochs(path: Path, target: str | int | None = None, group_by: str = "frequency") -> Data:
-    """Read epochs x power spectrum: a feature for each channel and frequency, such as "Cz 12.0 Hz".
-
-    The target is the name of the event, or a column of the metadata; groups are frequencies or channels.
-    """
+    """Read epochs x power spectrum, such as "Cz 12.0 Hz"; the target is the event, or a column of the metadata."""
     mne = library("mne", ".fif")
     if group_by not in GROUPINGS:
-        raise DataError(f"{path}: group_by is {group_by!r}; accepted: {', '.join(map(repr, GROUPINGS))}")
-    check_gzip(path)
-    with one_line_errors(path, "reading epochs (saved as NAME-epo.fif)"):
+        raise DataError(f"group_by is {group_by!r}; accepted: {', '.join(map(repr, GROUPINGS))}")
+    with one_line_errors("reading epochs (saved as NAME-epo.fif)"):
         epochs = mne.read_epochs(path, verbose="error")
         spectrum = epochs.compute_psd(verbose="error")
         power, frequencies = spectrum.get_data(return_freqs=True)
-        name, y = _events(path, epochs, target)
-        hertz = _distinct(frequencies)
+        name, y = _events(epochs, target)
+        spellings = ([f"{frequency:.{decimals}f} Hz" for frequency in frequencies] for decimals in range(1, 10))
+        hertz = next(texts for texts in spellings if len(set(texts)) == len(texts))
         names = [f"{channel} {frequency}" for channel in spectrum.ch_names for frequency in hertz]
         by_channel = [channel for channel in spectrum.ch_names for _ in hertz]
         groups = by_channel if group_by == "channel" else hertz * len(spectrum.ch_names)
         X = power.reshape(len(power), -1)
-        return with_target(path, Data(X, names=names, groups=groups, source=path), y, name)
+        return with_target(Data(X, names=names, groups=groups), y, name)
 
 
-def _events(path: Path, epochs: Any, target: str | int | None) -> tuple[str, Any]:
+def _events(epochs: Any, target: str | int | None) -> tuple[str, Any]:
     if target is None or target == "event":
         event_name = {number: name for name, number in epochs.event_id.items()}
         return "event", np.array([event_name[number] for number in epochs.events[:, 2]], dtype=object)
     metadata = epochs.metadata
     columns = ["event", *([] if metadata is None else map(str, metadata.columns))]
-    name = chosen(path, "column of the metadata", str(target), columns)
+    name = chosen("column of the metadata", str(target), columns)
     values = metadata[name]
     return name, values.to_numpy() if values.dtype.kind in "fiu" else values.astype(object).to_numpy()
-
-
-def _distinct(frequencies: Any) -> list[str]:
-    """Return frequencies as text, with as many decimals as needed to tell them apart."""
-    for decimals in range(1, 10):
-        texts = [f"{frequency:.{decimals}f} Hz" for frequency in frequencies]
-        if len(set(texts)) == len(texts):
-            break
-    return texts

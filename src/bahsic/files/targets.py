@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,44 +21,42 @@ _EVENTS = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "tr
 class Wanted:
     """Columns of a table with names that become y, and those that are left out."""
 
-    path: Path
     targets: Sequence[Any] = ()
     event: str | None = None
     drop: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         """Refuse columns that are named twice, or dropped as well, and an event without one time."""
-        path, targets, event = self.path, self.targets, self.event
+        targets, event = self.targets, self.event
         if event is not None and len(targets) != 1:
             count = f"{len(targets)} targets" if targets else "no target"
-            raise TargetError(f"{path}: event is {for_message(event)}, with {count}; accepted: one target, the time")
+            raise TargetError(f"event is {for_message(event)}, with {count}; accepted: one target, the time")
         columns = [*targets, *([] if event is None else [event])]
         for name in columns:
             if len(targets) > 1 and not isinstance(name, str):
-                raise TargetError(f"{path}: {name!r} is among several targets; accepted: names of columns")
+                raise TargetError(f"{name!r} is among several targets; accepted: names of columns")
             if columns.count(name) > 1:
-                what = f"{for_message(name)} is given twice as target or event"
-                raise TargetError(f"{path}: {what}; name different columns")
+                raise TargetError(f"{for_message(name)} is given twice as target or event; name different columns")
             if name in self.drop:
-                raise TargetError(f"{path}: {for_message(name)} is a target or event and also dropped; choose one")
+                raise TargetError(f"{for_message(name)} is a target or event and also dropped; choose one")
 
     def split(self, names: Sequence[str]) -> tuple[list[str], list[str]]:
         """Return the names of the features, and of the target and event."""
-        left_out = {chosen(self.path, "column", name, names) for name in self.drop}
+        left_out = {chosen("column", name, names) for name in self.drop}
         kept = [name for name in names if name not in left_out]
-        outputs = [kept[column_position(self.path, target, kept, len(kept))] for target in self.targets]
+        outputs = [kept[column_position(target, kept, len(kept))] for target in self.targets]
         features = [name for name in kept if name not in outputs]
         if self.event is not None:
             if self.event not in features:
-                what = f"no column for the event is called {for_message(self.event)}"
-                raise TargetError(f"{self.path}: {what}; {suggestion(self.event, features)}")
+                hint = suggestion(self.event, features)
+                raise TargetError(f"no column for the event is called {for_message(self.event)}; {hint}")
             features.remove(self.event)
             outputs.append(self.event)
         return features, outputs
 
     def outputs(self, columns: dict[str, Any], n_rows: int) -> tuple[Any, Any, Any, list[str]]:
         """Return y, its name or names, the rows that have it (None for all), and notes, given its columns."""
-        outputs, rows, notes = observed_targets(self.path, columns, n_rows)
+        outputs, rows, notes = observed_targets(columns, n_rows)
         names = list(columns)
         if self.event is not None:
             return self._survival(names[0], outputs), names[0], rows, notes
@@ -70,51 +67,38 @@ class Wanted:
     def _survival(self, time: str, outputs: Sequence[Any]) -> Any:
         times, events = outputs
         if times.dtype.kind not in "fiu":
-            raise TargetError(f"{self.path}: target {for_message(time)} has no numbers; accepted with an event: times")
+            raise TargetError(f"target {for_message(time)} has no numbers; accepted with an event: times")
         seen = [_EVENTS.get(str(value).lower()) for value in events]
         if None in seen:
             found = f"event {for_message(self.event)} has {for_message(events[seen.index(None)])}"
-            raise TargetError(f"{self.path}: {found}; accepted: 0 and 1, or true and false")
+            raise TargetError(f"{found}; accepted: 0 and 1, or true and false")
         y = np.zeros(len(times), dtype=[(str(self.event), bool), (time, float)])
         y[str(self.event)], y[time] = seen, times
         return y
 
 
-def observed_targets(path: Path, columns: dict[str, Any], n_rows: int) -> tuple[list[Any], Any, list[str]]:
+def observed_targets(columns: dict[str, Any], n_rows: int) -> tuple[list[Any], Any, list[str]]:
     """Return the targets of the rows that have all of them, these rows (None for all), and notes about the others."""
     observed, notes, outputs = np.ones(n_rows, dtype=bool), [], []
     for name, values in columns.items():
         y = np.asarray(values)
         if y.size != n_rows:
-            what = f"target {for_message(name)} has shape {y.shape}"
-            raise DataError(f"{path}: {what}; accepted: one value a row ({n_rows})")
+            raise DataError(f"target {for_message(name)} has shape {y.shape}; accepted: one value a row ({n_rows})")
         outputs.append(y.reshape(n_rows))
         missing = observed & np.fromiter(map(is_missing, outputs[-1].tolist()), bool, n_rows)
         observed &= ~missing
         if not observed.any():
-            raise DataError(f"{path}: target {for_message(name)} is missing in all rows; give a column with entries")
+            raise DataError(f"target {for_message(name)} is missing in all rows; give a column with entries")
         if times := int(missing.sum()):
             notes.append(f"{times} row{'s' * (times > 1)} without a target left out")
     rows = np.flatnonzero(observed) if notes else None
     chosen_rows = slice(None) if rows is None else rows
-    return [_typed(path, y[chosen_rows], name) for name, y in zip(columns, outputs, strict=True)], rows, notes
+    return [_typed(y[chosen_rows], name) for name, y in zip(columns, outputs, strict=True)], rows, notes
 
 
-def complete_target(path: Path, values: Any, name: str, n_rows: int) -> Any:
-    """Return a target as an array; refuse it if entries are missing."""
-    (y,), rows, _ = observed_targets(path, {name: values}, n_rows)
-    if rows is not None:
-        row = next(i for i in range(n_rows) if i >= len(rows) or rows[i] != i)
-        raise DataError(
-            f"{path}: target {for_message(name)} is missing in {n_rows - len(rows)} rows, the first row {row}, counted "
-            "from 0; remove them"
-        )
-    return y
-
-
-def with_target(path: Path, data: Data, values: Any, name: str) -> Data:
+def with_target(data: Data, values: Any, name: str) -> Data:
     """Return the data with a target, without the rows that have none."""
-    (y,), rows, notes = observed_targets(path, {name: values}, data.X.shape[0])
+    (y,), rows, notes = observed_targets({name: values}, data.X.shape[0])
     return replace(data, X=of_rows(data.X, rows), y=y, target=name, notes=(*data.notes, *notes))
 
 
@@ -131,9 +115,9 @@ def of_rows(X: Any, rows: Any) -> Any:
     return frame
 
 
-def _typed(path: Path, y: Any, name: str) -> Any:
+def _typed(y: Any, name: str) -> Any:
     if y.dtype.kind in "mM" or any(isinstance(value, date | timedelta) for value in y[:1]):
-        raise DataError(f"{path}: target {for_message(name)} has times ({y[0]}, ...); convert it to numbers or classes")
+        raise DataError(f"target {for_message(name)} has times ({y[0]}, ...); convert it to numbers or classes")
     if y.dtype.kind == "O" and all(isinstance(value, bool | np.bool_ | int | np.integer) for value in y):
         plain = np.asarray(y.tolist())  # booleans and large integers beside missing ones
         return plain if plain.dtype.kind in "biu" else y

@@ -54,8 +54,7 @@ class Layout:
             try:
                 yield reader, _filled(reader)
             except csv.Error as error:
-                what = f"line {reader.line_num}: {error}; look for a quote that is not closed"
-                raise DataError(f"{self.path}: {what}") from None
+                raise DataError(f"line {reader.line_num}: {error}; look for a quote that is not closed") from None
 
 
 def _filled(reader: Any) -> Iterator[list[str]]:
@@ -76,9 +75,7 @@ def layout_of(path: Path, delimiter: str | None) -> Layout:
     if usual in others or not others:
         return _counted(Layout(path, encoding, usual, notes=notes))
     if delimiter is not None:
-        raise DataError(
-            Message(f"{path}: the header has {others[0]!r} but no {usual!r}; give ", Given("delimiter", others[0]))
-        )
+        raise DataError(Message(f"the header has {others[0]!r} but no {usual!r}; give ", Given("delimiter", others[0])))
     possible, errors = [], []
     for other in others:
         note = f"the delimiter is {other!r}, not {usual!r}"
@@ -91,7 +88,7 @@ def layout_of(path: Path, delimiter: str | None) -> Layout:
     if len(possible) > 1:
         listed = " or ".join(repr(layout.delimiter) for layout in possible)
         given = Given("delimiter", possible[0].delimiter)
-        raise DataError(Message(f"{path}: the delimiter may be {listed}; give ", given, " or the other"))
+        raise DataError(Message(f"the delimiter may be {listed}; give ", given, " or the other"))
     return possible[0]
 
 
@@ -107,7 +104,7 @@ def _counted(layout: Layout) -> Layout:
         header, first = next(rows, []), next(rows, [])
         if not first:
             what = "there is a header but no row" if header else "the file is empty"
-            raise DataError(f"{layout.path}: {what}; give a header, and one row for each sample")
+            raise DataError(f"{what}; give a header, and one row for each sample")
         names = [name.strip() for name in header]
         names = names if len(set(names)) == len(set(header)) else header  # spaces may make them differ
         if len(names) == len(first) + 1 and not names[-1]:
@@ -120,8 +117,7 @@ def _counted(layout: Layout) -> Layout:
         for row in chain([first], rows):
             if len(row) != len(names) or (len(row) > len(header) and row[-1].strip()):
                 line = line if len(row) == len(names) else reader.line_num
-                what = f"line {line} has {len(row)} cells, the header {len(header)}"
-                raise DataError(f"{layout.path}: {what}; correct that line")
+                raise DataError(f"line {line} has {len(row)} cells, the header {len(header)}; correct that line")
             layout.n_rows += 1
             if empty:
                 empty = {j for j in empty if not row[j].strip()}
@@ -144,17 +140,13 @@ def _name_columns(layout: Layout, names: list[str], empty: set[int], *, rows_lon
     full, notes = named([name if j not in empty and (j or name) else "-" for j, name in enumerate(names)])
     layout.notes += notes
     kept = [j for j in range(len(names)) if j not in empty and (j or names[0])]
-    check_names(layout.path, [full[j] for j in kept])
+    check_names([full[j] for j in kept])
     layout.names = {full[j]: j for j in kept}
 
 
 def text_encoding(path: Path) -> tuple[str, list[str]]:
-    """Find the encoding in which the whole file can be decoded, and notes about it.
-
-    It is that of the byte-order mark, or UTF-8; else Windows-1252, or Latin-1 if the file has bytes that Windows-1252
-    lacks. Guesses by frequencies of letters, as in charset-normalizer, need more text than a header: "temp °C" in
-    Windows-1252 is guessed as Chinese.
-    """
+    """Return the encoding of the byte-order mark, UTF-8, Windows-1252 or Latin-1, whichever decodes all, and notes."""
+    # Guesses by frequencies of letters, as in charset-normalizer, take "temp °C" in Windows-1252 for Chinese.
     with _opened(path) as file:
         start = file.read(4)
     marked = next((encoding for mark, encoding in _BYTE_ORDER_MARKS.items() if start.startswith(mark)), None)
@@ -163,7 +155,7 @@ def text_encoding(path: Path) -> tuple[str, list[str]]:
         return marked or "utf-8-sig", []
     if marked:
         what = f"not {marked.upper()}, although its byte-order mark says so (near line {line})"
-        raise DataError(f"{path}: {what}; save it as UTF-8")
+        raise DataError(f"{what}; save it as UTF-8")
     latin = _undecoded_line(path, "cp1252", _CONTROLS) and _undecoded_line(path, "latin-1", _CONTROLS) is None
     encoding, name = ("latin-1", "Latin-1") if latin else ("cp1252", "Windows-1252")
     return encoding, [f"not UTF-8 (line {line}), so read as {name}"]
@@ -176,7 +168,7 @@ def _undecoded_line(path: Path, encoding: str, binary: re.Pattern[str]) -> int |
         try:
             for text in codecs.iterdecode(iter(partial(file.read, BYTES_AT_ONCE), b""), encoding):
                 if binary.search(text):
-                    raise DataError(f"{path}: binary data, not text; give a text file, or the suffix of its format")
+                    raise DataError("binary data, not text; give a text file, or the suffix of its format")
                 line += text.count("\n") or text.count("\r")
         except UnicodeDecodeError as error:
             before = bytes(error.object[: error.start])

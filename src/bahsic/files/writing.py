@@ -69,12 +69,12 @@ def write_table(
     """
     path = Path(path)
     suffix = known_suffix(path, _LIBRARIES, "writing")
-    _check(suffix, data.source, several=data.y is not None and (data.y.ndim > 1 or data.y.dtype.names is not None))
+    check_writing(path, data.source, several=data.y is not None and (data.y.ndim > 1 or data.y.dtype.names is not None))
     selected = np.arange(data.X.shape[1])[np.asarray(columns)]
     names = [f"x{j}" if data.names is None else data.names[j] for j in selected]
     X = data.X.iloc[:, selected].reset_index(drop=True) if hasattr(data.X, "iloc") else data.X[:, selected]
     table = replace(data, X=X, names=names).stored_as(data.stored)
-    with one_line_errors(path, f"writing {suffix}"), appearing(path) as draft:
+    with one_line_errors(f"writing {suffix}", f"{path}: "), appearing(path) as draft:
         if suffix == ".h5ad":
             mark_selection(draft, cast("Path", data.source), np.isin(np.arange(data.X.shape[1]), selected), ranking)
         elif "sv." in f"{suffix}.":
@@ -110,12 +110,8 @@ def check_writing(path: str | os.PathLike[str], source: Path | None = None, *, s
     path = Path(path)
     suffix = known_suffix(path, _LIBRARIES, "writing")
     check_place(path)
-    _check(suffix, source, several=several)
     for name in _LIBRARIES[suffix]:
         library(name, suffix, "writing")
-
-
-def _check(suffix: str, source: Path | None, *, several: bool) -> None:
     if several and suffix in (".npz", ".svmlight", ".libsvm", ".mat"):
         raise DataError(f"{suffix} holds one target, and there are several; write .csv or .parquet")
     if suffix == ".h5ad" and (source is None or source.suffix.lower() != ".h5ad"):

@@ -23,22 +23,15 @@ from scipy import sparse, special
 
 from bahsic.arrays import Array, Indices
 from bahsic.criteria.weights import Gram, centred
-from bahsic.engine.executor import Executor, ThreadExecutor
+from bahsic.engine.executor import Executor
 from bahsic.kernels.rows import row_blocks
 
 Permutations = NDArray[np.int32]
 
-# Largest error of factors, relative to the matrix, with which they are used.
-_LARGEST_ERROR = 1e-12
-
-# Trace of the error of a Cholesky factorisation, relative to that of the matrix: just above the rounding errors.
-_TOLERANCE = 1e-13
-
-# Reading one entry of a permuted matrix takes as long as so many multiplications in a matrix product.
-_PRICE_OF_LOOKING_UP = 40
-
-# Rows of the products in one task.
-_ROWS = 512
+_LARGEST_ERROR = 1e-12  # of factors that are used, relative to the matrix
+_TOLERANCE = 1e-13  # trace of the error of a Cholesky factorisation, relative to the matrix: just above rounding
+_PRICE_OF_LOOKING_UP = 40  # one entry of a permuted matrix takes as long as so many multiplications in a matrix product
+_ROWS = 512  # of the products in one task
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +211,7 @@ def permutation_test(
     ranks = [side.factors.shape[0] for side in (B, A) if side.matrices is None]
     size = max(1, _ROWS // max(1, ranks[0])) if ranks else 1
     chunks = [permutations[start : start + size] for start in range(0, len(permutations), size)]
-    values = np.concatenate((executor or ThreadExecutor(1)).map(lambda chunk: unbiased(A, B, chunk), chunks))
+    values = np.concatenate((executor or Executor()).map(lambda chunk: unbiased(A, B, chunk), chunks))
     # Values that differ by less than their error bounds count as equal.
     return values, np.mean(values >= values[0] - 2 * _uncertainty(A, B), axis=0)
 

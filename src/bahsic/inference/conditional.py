@@ -4,12 +4,7 @@ The samples are split in two halves. The first learns a direction: f = g - m, wh
 features and m predicts g from all but one. On the second half, f is correlated with the labels after both have been
 regressed on all but that one. If it adds nothing, the residuals are uncorrelated, however the features depend on each
 other. All regressions are kernel ridge regressions on matrices of scaled squared distances D: exp(-D) is the Gaussian
-kernel of gamma = 1/(2 d), and exp(-width D) is one of its powers.
-
-The residuals are leave-one-out residuals, :math:`r = D y` and :math:`s = E f` with matrices D and E that depend on
-the features alone. Their products are summed, and the summands depend on each other through D and E: for independent
-noise the variance of :math:`r's = y'D'Ef` is :math:`\|D'E\|^2`, where that of independent summands would be
-:math:`\sum_i \|d_i\|^2 \|e_i\|^2`. The variance that the squared products estimate is multiplied by this ratio.
+kernel of gamma = 1/(2 d), and exp(-width D) is one of its powers. ARCHITECTURE.md says how the level is kept.
 """
 
 from __future__ import annotations
@@ -36,21 +31,15 @@ from bahsic.parameters import check_count, check_jobs, random_source
 
 # What the ridge of least error is divided by for residuals: a near-copy would explain what a regression smooths away.
 _UNDERSMOOTHING = 10.0
-
 # Samples that learn the direction, and samples of one regression of the test; with more there are several regressions.
 _LEARNING_SAMPLES, _TEST_SAMPLES, _MAX_REGRESSIONS = 500, 500, 4
-
 # Ridges and factors of gamma that are tried; a factor of gamma is a power of the kernel. The ridges go far down,
 # because predictions are regressed too, and these have no noise.
 _RIDGES = tuple(10.0 ** np.arange(1.0, -8.1, -0.5))
 _WIDTHS = (0.25, 1.0, 4.0)
 _CHOICES = tuple(product(_WIDTHS, _RIDGES))
-
-# Samples that choose the width and the ridge.
-_TUNING_SAMPLES = 150
-
-# Samples of the regressions for partial dependence, and their number, each without some of the samples.
-_EFFECT_SAMPLES, _FOLDS = 300, 5
+_TUNING_SAMPLES = 150  # that choose the width and the ridge
+_EFFECT_SAMPLES, _FOLDS = 300, 5  # of the regressions for partial dependence, each without some of the samples
 
 
 class ConditionalTest(NamedTuple):
@@ -173,9 +162,7 @@ def needed_pvalues(
     return np.array([float(stats.norm.sf(r / np.sqrt(v))) if v > 0 else 1.0 for r, v in sums])
 
 
-def _sums_and_variances(
-    columns: Columns, Y: Array, n: int, units: Sequence[Indices], n_tested: int | None
-) -> list[tuple[float, float]]:
+def _sums_and_variances(columns: Columns, Y: Array, n: int, units: Sequence[Indices], n_tested: int | None) -> Array:
     """Return for each unit the sum of the products of residuals and its variance; the first n samples learn."""
     features = np.concatenate(units)
     D = totals(columns, features, 2)
@@ -185,10 +172,9 @@ def _sums_and_variances(
     for choice in np.unique(choices):
         outputs = choices == choice
         prediction[:, outputs] = _fitted(scaled_D, Y[:n, outputs], *_CHOICES[choice])
-    results = []
-    for unit in units[:n_tested]:
+    results = np.zeros((len(units[:n_tested]), 2))
+    for result, unit in zip(results, units, strict=False):
         if not len(unit):  # nothing varies
-            results.append((0.0, 0.0))
             continue
         rest = _scaled(np.maximum(D - totals(columns, unit, 2), 0.0), len(features) - len(unit))
         # One tuning serves m too: predictions are known for the test samples, without their labels.
@@ -197,10 +183,11 @@ def _sums_and_variances(
         own, (width, ridge), (f_width, f_ridge) = rest[n:, n:], tuning.best(Y[n:]), tuning.best(f)
         of_Y = _residual_operator(own, width, ridge / _UNDERSMOOTHING)
         of_f = _residual_operator(own, f_width, f_ridge / _UNDERSMOOTHING)
-        products = np.einsum("ij,ij->i", of_Y @ Y[n:], of_f @ f)
-        independent = np.einsum("ij,ij->i", of_Y, of_Y) @ np.einsum("ij,ij->i", of_f, of_f)
+        # The products depend on each other: their sum has the variance that their squares estimate, times a ratio.
+        products = np.vecdot(of_Y @ Y[n:], of_f @ f)
+        independent = np.vecdot(of_Y, of_Y) @ np.vecdot(of_f, of_f)
         dependent = np.linalg.norm(of_Y.T.astype(np.float32) @ of_f.astype(np.float32)) ** 2
-        results.append((float(products.sum()), float(np.square(products).sum() * dependent / independent)))
+        result[:] = products.sum(), np.square(products).sum() * dependent / independent
     return results
 
 
@@ -269,14 +256,10 @@ def _centred(K: Array) -> Array:
 
 
 def effects(columns: Columns, Y: Array, selected: Indices, places: Sequence[tuple[int, Indices]]) -> list[Array]:
-    r"""Return the mean prediction of Y by the selected features if one of them had certain values in all samples.
+    """Return the mean prediction of Y by the selected features if one of them had certain values in all samples.
 
     ``columns`` are for a Gaussian kernel, ``places`` features and samples that have the values in question. For Y of
     shape (m, c) the results have the shape (n_values, c, n_folds): each regression leaves out a fifth of the samples.
-
-    With :math:`D_{ab}` the squared distance of two samples on the selected features and :math:`d_{ab}` that on one of
-    them, the kernel of sample a with the value that sample s has, and sample b, is that of
-    :math:`D_{ab} - d_{ab} + d_{sb}`: categories and missing entries need nothing else.
     """
     samples = some_samples(len(Y), _EFFECT_SAMPLES)
     n, fold, Y = len(samples), np.arange(len(samples)) % _FOLDS, Y[samples]
@@ -291,7 +274,7 @@ def effects(columns: Columns, Y: Array, selected: Indices, places: Sequence[tupl
     results = []
     for feature, values in places:
         d = totals(columns.of_samples(np.concatenate([samples, values])), np.array([feature]), 2)
-        rest = np.maximum(D - d[:n, :n], 0.0)
+        rest = np.maximum(D - d[:n, :n], 0.0)  # sample a with the value of s, and sample b: D_ab - d_ab + d_sb
         means = np.array([np.exp(-width * _scaled(rest + row, len(selected))).mean(axis=0) for row in d[n:, :n]])
         results.append(np.einsum("sb,bck->sck", means, weights) + intercepts)
     return results

@@ -86,11 +86,12 @@ def hsic(  # noqa: PLR0913 - the kernels, the estimate, and how a table is read
     data = kernel_input(x, kernel_from_name(kernel), len(labels), w, **options)
     if data.samples is not None and w is not None:
         labels, w = labels.of_samples(data.samples), w[data.samples]
-    weights = None if blocks else label_weights(labels, statistic, w)
+    if blocks is None:
+        weights = label_weights(labels, statistic, w)
     labels.warn(unbiased=statistic == "unbiased", way_out="statistic='biased'", weighted=w is not None)
     if blocks is not None:
         return math.fsum(_block_values(data, labels, blocks)) / len(blocks)
-    return hsic_value(data.matrix(data.resolved(weights)), labels, statistic, weights)
+    return hsic_value(data.matrix(data.resolved(weights)), weights)
 
 
 def hsic_blocks(  # noqa: PLR0913 - as `hsic`
@@ -145,7 +146,7 @@ def _block_values(data: KernelInput, labels: LabelKernel, blocks: Blocks) -> NDA
     W = label_weights(labels.of_samples(rule_samples)) if data.kernel.needs_labels else None
     kernel = data.of_samples(rule_samples).resolved(W)
     parts = ((data.of_samples(samples), labels.of_samples(samples)) for samples in blocks.samples())
-    return np.array([hsic_value(x.matrix(kernel), y, "unbiased") for x, y in parts])
+    return np.array([hsic_value(x.matrix(kernel), label_weights(y)) for x, y in parts])
 
 
 @dataclass(frozen=True, eq=False)

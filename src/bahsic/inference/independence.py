@@ -17,7 +17,7 @@ from bahsic.engine import threads
 from bahsic.inference import centred
 from bahsic.inference.dependence import kernel_input
 from bahsic.kernels import Function, Kernel, LabelKernel, Precomputed, kernel_from_name, label_kernel
-from bahsic.parameters import check_choice, check_count, random_source
+from bahsic.parameters import check_choice, check_count, check_parameter, random_source
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,12 +89,10 @@ def hsic_test(  # noqa: PLR0913 - the kernels, how a table is read, and the p-va
 
     Parameters
     ----------
-    x : array-like of shape (m,) or (m, d), dataframe, series or sparse matrix, or whatever ``kernel`` takes; m >= 4
-        Numbers, categories, or both. For features that were selected with these samples, use `selection_test`.
-    y : array-like of shape (m,) or (m, k), dataframe or series, or whatever ``target_kernel`` takes
+    x, y, kernel, target_kernel, standardize, categorical_features, missing
+        As for `hsic`, of at least 4 samples; if features were selected with these, use `selection_test`. The rule
+        "optimise" of a kernel on x depends on the labels and is refused.
     method : {"permutation", "gamma", "normal"}
-    kernel, target_kernel, standardize, categorical_features, missing
-        As for `hsic`. The rule "optimise" of a kernel on x depends on the labels and is refused.
     n_permutations : int
     random_state : int, RandomState, Generator or None
         Seed or generator used to draw the permutations.
@@ -179,8 +177,7 @@ def hsic_interval(  # noqa: PLR0913 - as `hsic_test`
     >>> round(low, 4), round(high, 4)
     (0.019, 0.0425)
     """
-    if not (isinstance(level, float) and 0 < level < 1):
-        raise ValueError(f"level is {level!r}; accepted: a float between 0 and 1")
+    check_parameter("level", level, isinstance(level, float) and 0 < level < 1, "a float between 0 and 1")
     check_choice("method", method, ("normal", "bound"))
     options = {"standardize": standardize, "categorical_features": categorical_features, "missing": missing}
     labels, resolved, K, estimate, variance = _estimated(x, y, kernel, target_kernel, options)
@@ -208,7 +205,7 @@ def _estimated(
     data = kernel_input(x, without_labels(kernel), len(labels), **options)
     resolved = data.resolved(weights)
     K = data.matrix(resolved)
-    return labels, resolved, K, *estimate_and_variance(K, labels, weights=weights)
+    return labels, resolved, K, *estimate_and_variance(K, weights)
 
 
 def centred_labels(labels: LabelKernel) -> centred.CentredMatrices:

@@ -6,8 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from numbers import Real
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn import config_context, get_config
@@ -19,13 +18,11 @@ from bahsic.arrays import Array, Indices
 from bahsic.criteria.weights import FEWEST_SAMPLES
 from bahsic.data.prepared import Prepared, prepared
 from bahsic.engine import threads
+from bahsic.engine.executor import Item, Result
 from bahsic.kernels.labels.choice import chosen_name, labels_of
 from bahsic.kernels.rows import as_labels, check_same_length
 from bahsic.kernels.vector import kernel_on_features
-from bahsic.parameters import is_auto
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
+from bahsic.parameters import check_parameter, is_auto, is_number
 
 MIN_SAMPLES = FEWEST_SAMPLES["unbiased"]
 
@@ -55,10 +52,9 @@ class Samples:
 
     def strata(self, way_out: str) -> list[Indices]:
         """Return the samples of each class, or all samples if the labels are not classes."""
-        name = self.target_kernel
-        if self.y is not None and isinstance(name, str) and name == "delta":
-            name = chosen_name(self.y, "auto")
-        if self.y is None or not isinstance(name, str) or name not in ("binary", "multiclass"):
+        name = None if self.y is None else self.target_kernel
+        name = chosen_name(self.y, "auto") if name == "delta" else name
+        if name not in ("binary", "multiclass"):
             return [np.arange(len(self))]
         classes, codes, sizes = np.unique(as_labels(self.y, "y")[:, 0], return_inverse=True, return_counts=True)
         if sizes.min() == 1:
@@ -69,20 +65,14 @@ class Samples:
 
 def resolved_target_kernel(selector: Any, y: Any, target_kernel: Any) -> Any:
     """Return the kernel on the labels that a selector uses for all of them, in place of "auto"."""
-    if not is_auto(target_kernel):
-        return target_kernel
-    predicts_numbers = hasattr(selector, "__sklearn_tags__") and is_regressor(selector)
-    return "regression" if predicts_numbers else chosen_name(y, "auto", warn=True)
-
-
-def part_size(fraction: float, size: int) -> int:
-    """Return the number of samples in a part, with at least one inside and one outside."""
-    return min(max(round(fraction * size), 1), size - 1)
+    predicts_numbers = is_auto(target_kernel) and hasattr(selector, "__sklearn_tags__") and is_regressor(selector)
+    return "regression" if predicts_numbers else chosen_name(y, target_kernel, warn=True)
 
 
 def draw_part(random: np.random.RandomState, strata: Sequence[Indices], fraction: float) -> Indices:
-    """Draw a fraction of the samples of each stratum at random, in increasing order."""
-    chosen = [random.choice(stratum, part_size(fraction, len(stratum)), replace=False) for stratum in strata]
+    """Draw a fraction of each stratum at random, at least one sample and not all, in increasing order."""
+    sizes = (min(max(round(fraction * len(stratum)), 1), len(stratum) - 1) for stratum in strata)
+    chosen = [random.choice(stratum, size, replace=False) for stratum, size in zip(strata, sizes, strict=True)]
     return np.sort(np.concatenate(chosen))
 
 
@@ -106,14 +96,13 @@ def random_splits(samples: Samples, n_splits: int, test_size: float, random: np.
     """Draw splits of the samples, stratified by class."""
     check_fraction("test_size", test_size)
     strata = samples.strata("target_kernel='regression' for numbers")
-    n_test = sum(part_size(test_size, len(stratum)) for stratum in strata)
-    n_learning = len(samples) - n_test
+    tests = [draw_part(random, strata, test_size) for _ in range(n_splits)]
+    n_test, n_learning = len(tests[0]), len(samples) - len(tests[0])
     if min(n_test, n_learning) < MIN_SAMPLES:
         raise ValueError(
             f"test_size is {test_size!r}, which makes {n_learning} samples to select with and {n_test} to test with; "
             f"accepted: at least {MIN_SAMPLES} of each"
         )
-    tests = [draw_part(random, strata, test_size) for _ in range(n_splits)]
     seeds = random.randint(2**31 - 1, size=n_splits)
     learning = [np.setdiff1d(np.arange(len(samples)), test) for test in tests]
     return [Split(*parts) for parts in zip(learning, tests, seeds.tolist(), strict=True)]
@@ -142,5 +131,4 @@ def parallel_map(function: Callable[[Item], Result], items: Iterable[Item], n_jo
 
 def check_fraction(name: str, value: Any) -> None:
     """Raise unless a value is a fraction."""
-    if not isinstance(value, Real) or not 0 < float(value) < 1:
-        raise ValueError(f"{name} is {value!r}; accepted: a fraction between 0 and 1")
+    check_parameter(name, value, is_number(value) and 0 < value < 1, "a fraction between 0 and 1")

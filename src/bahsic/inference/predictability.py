@@ -24,8 +24,7 @@ from bahsic.kernels.rows import check_same_length
 from bahsic.kernels.vector import kernel_on_features
 from bahsic.parameters import check_count, check_ridge, is_auto
 
-# Samples that judge single features and pairs.
-_SAMPLES = 1000
+_SAMPLES = 1000  # that judge single features and pairs
 
 
 class Interaction(NamedTuple):
@@ -68,11 +67,7 @@ def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
 
     Parameters
     ----------
-    x : array-like of shape (m,) or (m, d), dataframe or sparse matrix
-        The features.
-    y : array-like of shape (m,) or (m, k)
-        The labels: classes, numbers, several outputs, or whatever ``target_kernel`` takes.
-    kernel, target_kernel, standardize, categorical_features
+    x, y, kernel, target_kernel, standardize, categorical_features
         As for `hsic`; ``"gaussian"`` has gamma = 1/(2 d), and the features of the kernel on y are predicted.
     ridge : float or "auto", default="auto"
         The penalty is m times the ridge. "auto" uses the one of 0.1, 0.0316, ..., 0.0001 with the least error, which

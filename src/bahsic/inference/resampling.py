@@ -14,7 +14,7 @@ from bahsic.criteria.prediction import label_features
 from bahsic.data.column_choice import group_of_columns
 from bahsic.data.prepared import prepared
 from bahsic.data.tables import is_frame
-from bahsic.engine.executor import ThreadExecutor
+from bahsic.engine.executor import Executor
 from bahsic.engine.scorer import kernel_values
 from bahsic.inference import parts
 from bahsic.inference.centred import draw_permutations
@@ -22,7 +22,7 @@ from bahsic.inference.conditional import needed_pvalues
 from bahsic.inference.independence import hsic_test, without_labels
 from bahsic.inference.scores import scores_of_columns
 from bahsic.kernels import Gaussian, label_kernel
-from bahsic.parameters import check_choice, check_count, check_jobs, random_source
+from bahsic.parameters import check_choice, check_count, check_jobs, check_parameter, random_source
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,13 +140,11 @@ def selection_frequencies(
     samples = parts.Samples(X, y, target_kernel)
     selector = _fixed_selector(selector, X, target_kernel)
     strata = samples.strata("stratify=False") if stratify else [np.arange(len(samples))]
-    size = sum(parts.part_size(subsample, len(stratum)) for stratum in strata)
-    if size < parts.MIN_SAMPLES:
-        raise ValueError(
-            f"subsample is {subsample!r}, {size} of {len(samples)} samples; accepted: at least {parts.MIN_SAMPLES}"
-        )
     random = random_source(random_state)
     drawn = [parts.draw_part(random, strata, subsample) for _ in range(n_resamples)]
+    if len(drawn[0]) < parts.MIN_SAMPLES:
+        few = f"{len(drawn[0])} of {len(samples)} samples"
+        raise ValueError(f"subsample is {subsample!r}, {few}; accepted: at least {parts.MIN_SAMPLES}")
     supports = parts.parallel_map(lambda part: _support(selector, *samples.part(part)), drawn, n_jobs, len(samples))
     return np.asarray(np.mean(supports, axis=0, dtype=np.float64))
 
@@ -183,11 +181,8 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
 
     Parameters
     ----------
-    selector : estimator
-        Any scikit-learn selector (with `get_support`); a clone is fitted in each split.
-    X : array-like or dataframe of shape (m, d)
-        The data, or what ``bahsic.data.prepared.prepared`` made of them.
-    y : array-like of shape (m,) or (m, k), or whatever ``target_kernel`` takes
+    selector, X, y
+        As for `selection_frequencies`; X may also be what ``bahsic.data.prepared.prepared`` made of it.
     n_splits : int, default=20
     test_size : float, default=0.5
         Fraction of the samples to test with; the selector gets the others.
@@ -232,8 +227,8 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     check_count("n_splits", n_splits)
     check_jobs(n_jobs)
     check_choice("feature_test", feature_test, ("conditional", "marginal"))
-    if method not in ("permutation", "gamma"):
-        raise ValueError(f"method is {method!r}; accepted: 'permutation', 'gamma', which hold under independence")
+    valid = method in ("permutation", "gamma")
+    check_parameter("method", method, valid, "'permutation', 'gamma', which hold under independence")
     kernel = getattr(selector, "kernel", "gaussian") if kernel is None else kernel
     kernel = "gaussian" if isinstance(kernel, str) and kernel == "auto" else kernel  # not one that the samples choose
     own = parts.resolved_target_kernel(selector, y, getattr(selector, "target_kernel", "auto"))
@@ -263,7 +258,7 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
             permutations = None
             if method == "permutation":
                 permutations = draw_permutations(len(split.test), n_permutations, random_source(split.seed))
-            of_labels, serial = label_kernel(labels, target_kernel), ThreadExecutor(1)
+            of_labels, serial = label_kernel(labels, target_kernel), Executor()
             _, pvalues = scores_of_columns(columns, selected, kernel, of_labels, permutations, serial)
             expected[selected] = len(selected) * pvalues
         rows = columns.rows(selected)

@@ -1,14 +1,7 @@
-r"""HSIC of single features with the labels and with each other, by kernel matrices of single columns as a few factors.
+"""HSIC of single features with the labels and with each other, by kernel matrices of single columns as a few factors.
 
-Up to what centring removes, the kernel matrix of a column, Gaussian or delta for categories, is F'F + diag(e).
-
-- **Numbers**: Cholesky factors of :math:`\langle \phi(x) - \phi(c), \phi(x') - \phi(c) \rangle` for the features
-  :math:`\phi` of the Gaussian kernel and a point c. This is accurate also where all kernel values are near one.
-- **Categories**: :math:`\exp(-\gamma d)` for two different ones and 1 for equal ones is a delta kernel up to a
-  constant and a factor. The factors mark the samples of each category.
-- **A missing number** stands at the centre of its column, and on an axis of its own, which contributes :math:`c / 2`
-  to D. Its row and column of the kernel are those of the centre times :math:`s = \exp(-\gamma c / 2)`, and its diagonal
-  entry is :math:`1 - s^2` more than that. If all missing entries count as the same, the axis is one more factor.
+Up to what centring removes, the kernel matrix of a column, Gaussian or delta for categories, is F'F + diag(e), see
+ARCHITECTURE.md. A missing number stands at the centre of its column, and on an axis of its own.
 """
 
 from __future__ import annotations
@@ -32,23 +25,16 @@ from bahsic.engine.scorer import kernel_values, resolved_on
 from bahsic.inference import centred
 from bahsic.inference.independence import centred_labels, without_labels
 from bahsic.kernels import Gaussian, Kernel, LabelKernel, label_kernel
-from bahsic.kernels.base import is_number
 from bahsic.kernels.rows import check_same_length
 from bahsic.kernels.vector import kernel_on_features
-from bahsic.parameters import check_choice, check_count, random_source
+from bahsic.parameters import check_choice, check_count, is_number, random_source
 
 # Entries of the columns whose factors are made at a time: factors have some twenty times as many, which fit the cache.
 # Fewer columns of categories, because the squares of their matrices cost O(m c^2).
 _CHUNK_ENTRIES, _MAX_CATEGORICAL = 2**13, 16
-
-# Entries of the matrices of all pairs of samples that are made at a time.
-_MATRIX_ENTRIES = 2**21
-
-# Entries of the factors or matrices of a group of features that are compared, two of which are in memory at a time.
-_GROUP_ENTRIES, _TYPICAL_RANK = 2**24, 20
-
-# Samples beyond which a matrix of all pairs, and a copy, would take over 16 GB.
-_MAX_SAMPLES = 32_000
+_MATRIX_ENTRIES = 2**21  # of the matrices of all pairs of samples that are made at a time
+_GROUP_ENTRIES, _TYPICAL_RANK = 2**24, 20  # of the factors or matrices of features that are compared: two such groups
+_MAX_SAMPLES = 32_000  # beyond which a matrix of all pairs, and a copy, would take over 16 GB
 
 
 def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
@@ -76,13 +62,11 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
     X : array-like, sparse matrix, dataframe, memmap, zarr or dask array of shape (m, d)
         The data, or what ``bahsic.data.prepared.prepared`` made of them.
     y : array-like of shape (m,) or (m, k), or whatever ``target_kernel`` takes
-    kernel, target_kernel
-        As for `hsic_test`; ``kernel`` is evaluated on single features.
+    kernel, target_kernel, n_permutations, random_state, n_jobs
+        As for `hsic_test`; ``kernel`` is evaluated on single features, which share the same permutations.
     standardize, categorical_features, missing, identifiers
         As for `BAHSIC`.
     method : {"gamma", "permutation"}
-    n_permutations, random_state, n_jobs
-        As for `hsic_test`; all features share the same permutations.
 
     Returns
     -------
@@ -269,14 +253,12 @@ def redundancy(
 
     Parameters
     ----------
-    X : array-like, sparse matrix, dataframe, memmap, zarr or dask array of shape (m, d)
-        The data, or what ``bahsic.data.prepared.prepared`` made of them.
+    X, standardize, categorical_features, missing, identifiers
+        As for `hsic_scores`; columns that look like identifiers count as constant.
     features : str, int or array-like of str, int or bool, optional
         The features to compare: numbers, names in a dataframe, or a mask such as ``support_``. All by default.
     kernel : str, Kernel or callable
         Kernel on a single feature, see `kernel_from_name`. A rule for gamma is evaluated for each feature.
-    standardize, categorical_features, missing, identifiers
-        As for `BAHSIC`; columns that look like identifiers count as constant.
 
     Returns
     -------

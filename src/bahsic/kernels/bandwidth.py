@@ -6,12 +6,13 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from copy import copy
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from bahsic.kernels.base import PointwiseKernel, check_parameter, is_number
+from bahsic.kernels.base import PointwiseKernel
 from bahsic.kernels.rows import FloatArray, as_weights, row_blocks, scaled_by_power_of_two
+from bahsic.parameters import check_parameter, check_positive, is_number
 
 Gamma = float | str | Callable[[FloatArray], float]
 
@@ -21,12 +22,8 @@ _ACCEPTED = "a positive finite number, 'dimension', 'median', 'optimise' or a fu
 # Most pairs of samples whose median distance is exact (1 GiB), and the number of samples used beyond that.
 MAX_PAIRS = 2**27
 DRAWN_SAMPLES = 4096
-
-# Pairs with weights that are drawn to tell where about their median is.
-_DRAWN_PAIRS = 2**14
-
-# The rule "optimise" tries the median's gamma times these powers of two.
-_POWERS = range(-8, 9)
+_DRAWN_PAIRS = 2**14  # pairs with weights that are drawn to tell where about their median is
+_POWERS = range(-8, 9)  # of two: the rule "optimise" tries the median's gamma times these
 
 
 class ScaledKernel(PointwiseKernel):
@@ -54,13 +51,13 @@ class ScaledKernel(PointwiseKernel):
             difference = np.subtract.outer(x, y)
             return (np.square if self.power == 2 else np.abs)(difference, out=difference)
 
-    def with_gamma(self, gamma: float) -> ScaledKernel:
+    def with_gamma(self, gamma: float) -> Self:
         """Return the same kernel with another gamma."""
         changed = copy(self)
         changed.gamma = gamma
         return changed
 
-    def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> ScaledKernel:
+    def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> Self:
         self.check()
         if is_number(self.gamma):
             return self
@@ -68,8 +65,7 @@ class ScaledKernel(PointwiseKernel):
         weights = as_weights(sample_weight, len(X))
         if callable(self.gamma):
             value = self.gamma(X if weights is None else X[weights > 0])
-            valid = is_number(value) and value > 0
-            check_parameter("the value of the gamma rule", value, valid, "a positive finite number")
+            check_positive("the value of the gamma rule", value)
             return self.with_gamma(float(value))
         if self.gamma == "dimension":
             return self.with_gamma(1 / (2 * int(X.shape[1])))
@@ -81,9 +77,9 @@ class ScaledKernel(PointwiseKernel):
                 "gamma is 'optimise', which needs labels: use it in hsic or a selector, for a kernel on the data that "
                 "is not part of a sum or product; otherwise 'dimension', 'median' or a number"
             )
-        return _optimal(kernel, kernel.multiplied(_POWERS[-1]).total(X), W)
+        return kernel.optimal(kernel.multiplied(_POWERS[-1]).total(X), W)
 
-    def resolved_on_totals(self, D: FloatArray, W: FloatArray | None = None, sample_weight: Any = None) -> ScaledKernel:
+    def resolved_on_totals(self, D: FloatArray, W: FloatArray | None = None, sample_weight: Any = None) -> Self:
         """Return the kernel with a number in place of its rule, given the totals D of all pairs of samples (m, m)."""
         self.check()
         if is_number(self.gamma):
@@ -94,16 +90,25 @@ class ScaledKernel(PointwiseKernel):
         distances = _upper(len(D), lambda rows: D[rows, rows.start :] ** (1 / self.power))
         median = _median_of(distances, weights) or _median_of(distances, weights, nonzero=True)
         kernel = self.with_gamma(1 / (2 * median**self.power) if median else 1.0)
-        return kernel if W is None else _optimal(kernel, D, W)
+        return kernel if W is None else kernel.optimal(D, W)
 
     def doubled_links(self, D: FloatArray, count: int) -> Iterator[FloatArray]:
         """Yield the kernel values of totals D for gamma, 2 gamma, 4 gamma, ...; each is valid until the next."""
         for power in range(count):
             yield self.multiplied(power).link(D)
 
-    def multiplied(self, power: int) -> ScaledKernel:
+    def multiplied(self, power: int) -> Self:
         """Return the kernel for gamma times a power of two."""
         return self.with_gamma(float(self.gamma) * 2.0**power)  # type: ignore[arg-type]
+
+    def optimal(self, D: FloatArray, W: FloatArray) -> Self:
+        """Return the kernel with the greatest HSIC = sum(K * W) on the grid around gamma, the smallest of equals."""
+        first = self.multiplied(_POWERS[0])
+        parts = [
+            [float(np.vdot(values, W[rows])) for values in first.doubled_links(D[rows], len(_POWERS))]
+            for rows in row_blocks(len(D))
+        ]
+        return first.multiplied(int(np.argmax([math.fsum(scores) for scores in zip(*parts, strict=True)])))
 
     def check(self) -> None:
         """Raise unless gamma is a positive number, the name of a rule or a function."""
@@ -126,23 +131,11 @@ def median_gamma(kernel: ScaledKernel, X: FloatArray, weights: FloatArray | None
     median = _median_distance(kernel, scaled, weights)
     if median == 0:
         return 1.0
-    try:
-        gamma = math.ldexp(1 / (2 * median**kernel.power), -kernel.power * exponent)
-    except OverflowError:
-        gamma = math.inf
+    with np.errstate(over="ignore"):  # reported in the next lines
+        gamma = float(np.ldexp(1 / (2 * median**kernel.power), -kernel.power * exponent))
     accepted = f"a normal number; X has a median distance of {median:.3g} * 2**{exponent}, so rescale X"
     check_parameter("gamma", gamma, sys.float_info.min <= gamma < math.inf, accepted)
     return gamma
-
-
-def _optimal(kernel: ScaledKernel, D: FloatArray, W: FloatArray) -> ScaledKernel:
-    """Return the kernel with the greatest HSIC = sum(K * W) on the grid around gamma, the smallest of equals."""
-    first = kernel.multiplied(_POWERS[0])
-    parts = [
-        [float(np.vdot(values, W[rows])) for values in first.doubled_links(D[rows], len(_POWERS))]
-        for rows in row_blocks(len(D))
-    ]
-    return first.multiplied(int(np.argmax([math.fsum(scores) for scores in zip(*parts, strict=True)])))
 
 
 def _median_distance(kernel: ScaledKernel, X: FloatArray, weights: FloatArray | None) -> float:

@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Callable
-from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from bahsic.kernels.rows import Array, FloatArray, as_gram, as_rows
-
-
-def check_parameter(name: str, value: object, valid: bool, accepted: str) -> None:
-    """Raise a ValueError that names the parameter, its value and what is accepted, unless valid."""
-    if not valid:
-        raise ValueError(f"{name} is {value!r}; accepted: {accepted}")
-
-
-def is_number(value: object) -> bool:
-    """Return whether value is a finite real number; booleans are not."""
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def check_same_features(X: Array, Y: Array) -> None:
-    """Raise unless the two sets of rows have the same number of features."""
-    if X.shape[1] != Y.shape[1]:
-        raise ValueError(f"X has {X.shape[1]} features, Y has {Y.shape[1]}; accepted: the same number in both")
+from bahsic.parameters import check_parameter
 
 
 class Kernel(BaseEstimator):
@@ -74,7 +56,14 @@ class Kernel(BaseEstimator):
         """X, checked and in the form that this kernel takes: something with a length and slices."""
         return as_rows(X, argument)
 
-    def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> Kernel:
+    def _rows_of_both(self, X: Any, Y: Any) -> tuple[Array, Array]:
+        """Return two sets of rows with the same number of features."""
+        X, Y = self.rows(X), self.rows(Y, "Y")
+        if X.shape[1] != Y.shape[1]:
+            raise ValueError(f"X has {X.shape[1]} features, Y has {Y.shape[1]}; accepted: the same number in both")
+        return X, Y
+
+    def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> Self:
         """Return the kernel with checked parameters, and numbers in place of rules.
 
         Parameters
@@ -84,18 +73,14 @@ class Kernel(BaseEstimator):
         W : ndarray of shape (m, m), optional
             ``HSIC = sum(K * W)``, which the rule "optimise" maximises.
         sample_weight : array-like of shape (m,), optional
-
-        Returns
-        -------
-        Kernel
         """
         return self
 
     def centrable(self, X: Any) -> FloatArray:
         """Return a matrix that equals ``self(X)`` once both are centred, with fewer rounding errors.
 
-        HSIC ignores constants, and terms that depend on one sample only. A kernel whose values are nearly
-        equal, or have a large common part, leaves that part out here.
+        HSIC ignores constants, and terms that depend on one sample only. A kernel whose values are nearly equal, or
+        have a large common part, leaves that part out here.
         """
         return self(X)
 
@@ -173,25 +158,21 @@ class PointwiseKernel(Kernel):
 
     def __call__(self, X: Any, Y: Any = None) -> FloatArray:
         X, Y = self._pair(X, Y)
-        kernel: Any = self.resolved(X)
+        kernel = self.resolved(X)
         D = kernel.total(X, Y)
-        values: FloatArray = kernel.link(D, out=D)
-        return values
+        return kernel.link(D, out=D)
 
     def centrable(self, X: Any) -> FloatArray:
         X = self.rows(X)
-        kernel: Any = self.resolved(X)
+        kernel = self.resolved(X)
         D = kernel.total(X)
         flat = max(float(D.max()), -float(D.min())) <= kernel.flat_below
-        values: FloatArray = kernel.deviation(D, out=D) if flat else kernel.link(D, out=D)
-        return values
+        return kernel.deviation(D, out=D) if flat else kernel.link(D, out=D)
 
     def _pair(self, X: Any, Y: Any) -> tuple[FloatArray, FloatArray | None]:
-        X = self.rows(X, "X")
         if Y is None:
-            return X, None
-        Y = self.rows(Y, "Y")
-        check_same_features(X, Y)
+            return self.rows(X), None
+        X, Y = self._rows_of_both(X, Y)
         dtype = np.result_type(X, Y)
         return X.astype(dtype, copy=False), Y.astype(dtype, copy=False)
 
@@ -211,16 +192,14 @@ class _Combination(Kernel):
         self.second.rows(X, argument)
         return self.first.rows(X, argument)
 
-    def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> Kernel:
+    def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> Self:
         # W is not passed on: the best gamma of one part would depend on the other.
         X = self.rows(X)
         return type(self)(*(part.resolved(X, None, sample_weight) for part in (self.first, self.second)))
 
     def __call__(self, X: Any, Y: Any = None) -> FloatArray:
         X, Y = self.rows(X), None if Y is None else self.rows(Y, "Y")
-        first, second = self.first(X, Y), self.second(X, Y)
-        values: FloatArray = self._combine(first, second, out=first)
-        return values
+        return np.asarray(self._combine(self.first(X, Y), self.second(X, Y)))
 
     @property
     def value_range(self) -> tuple[float, float] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,9 @@ Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.floating[Any]]
 
 EXACT = 2**53  # integers up to here are exact in float64
-
 _LARGEST_WEIGHT = 1e30  # pairs of samples have products of weights
-
 _TOLERANCE = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 1e-6}  # of a kernel value
 _FEW_FEATURES = 8  # up to here direct differences are as fast as a matrix product
-
 _BLOCK_ENTRIES = 2**18  # 2 MB of float64: a few such blocks stay in cache
 
 
@@ -44,10 +41,8 @@ def as_rows(X: Any, argument: str, names: Any = None) -> FloatArray:
 
 
 def as_float(numbers: Any) -> Any:
-    """Return numbers in float32 or float64; those beyond its range are infinite.
-
-    Of integers that float64 would round, the least of their column is subtracted first, which changes no difference.
-    """
+    """Return numbers in float32 or float64; those beyond its range are infinite."""
+    # Of integers that float64 would round the least of their column is subtracted, which changes no difference.
     if isinstance(numbers, np.ndarray) and numbers.dtype.kind in "iu" and numbers.itemsize == 8 and numbers.size:
         low, high = numbers.min(axis=0), numbers.max(axis=0)
         large = (high > EXACT) | (low < -EXACT)
@@ -101,6 +96,12 @@ def as_weights(sample_weight: Any, m: int) -> FloatArray | None:
     return weights[:, 0]
 
 
+def frequencies(sample_weight: Any, m: int) -> FloatArray:
+    """Return checked weights of m samples, ones for None."""
+    weights = as_weights(sample_weight, m)
+    return np.ones(m) if weights is None else weights
+
+
 def check_same_length(**lengths: int) -> None:
     """Raise unless all arguments have the same number of samples."""
     if len(set(lengths.values())) > 1:
@@ -114,10 +115,12 @@ def row_blocks(m: int) -> Iterator[slice]:
     return (slice(start, min(start + step, m)) for start in range(0, m, step))
 
 
-def column_means(X: FloatArray) -> FloatArray:
-    """Return the means of the columns, computed without overflow of their sums."""
-    means: FloatArray = (X / len(X)).sum(axis=0)
-    return means
+def whole(gram: Any) -> FloatArray:
+    """Return a symmetric matrix that is read by blocks, float64."""
+    matrix = np.empty((len(gram), len(gram)))
+    for rows in row_blocks(len(gram)):
+        matrix[rows] = gram.block(rows, slice(0, len(gram)))
+    return matrix
 
 
 def scaled_by_power_of_two(X: FloatArray) -> tuple[FloatArray, int]:
@@ -135,9 +138,8 @@ def check_at_hand(X: Any, argument: str) -> None:
 
 def _array(X: Any, argument: str) -> Array:
     if sparse.issparse(X):
-        raise TypeError(
-            f"{argument} is a sparse {type(X).__name__}; accepted: dense data, such as {argument}.toarray()"
-        )
+        kind = type(X).__name__
+        raise TypeError(f"{argument} is a sparse {kind}; accepted: dense data, such as {argument}.toarray()")
     check_at_hand(X, argument)
     if np.ma.is_masked(X):
         raise ValueError(f"{argument} has masked entries; accepted: complete data")
@@ -153,14 +155,14 @@ def _as_float(rows: Array, argument: str, names: Any) -> FloatArray:
     if rows.dtype.kind not in "fiubO":
         raise TypeError(f"{argument} has dtype {rows.dtype} (first value {rows.flat[0]!r}); accepted: real numbers")
     if rows.dtype.kind == "O":
-        strings = _entries(rows, lambda value: isinstance(value, str))
+        strings = np.vectorize(lambda value: isinstance(value, str), otypes=[bool])(rows)
         if strings.any():
             row, column, value = _first(strings, rows, names)
             raise TypeError(
                 f"{argument} has strings, the first ({value!r}) in row {row}, column {column!r}; accepted: real "
                 "numbers, such as a column of zeros and ones for each category"
             )
-        rows = np.where(_entries(rows, is_missing), np.nan, rows)
+        rows = np.where(_are_missing(rows), np.nan, rows)
     try:
         return rows.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
@@ -171,7 +173,7 @@ def _checked_objects(array: Array, argument: str, names: Any) -> Array:
     if array.ndim not in (1, 2) or array.size == 0:
         raise ValueError(f"{argument} has shape {array.shape}; accepted: one or two dimensions, at least one sample")
     labels = array.reshape(len(array), -1)
-    missing = _entries(labels, is_missing)
+    missing = _are_missing(labels)
     if missing.any():
         row, column, _ = _first(missing, labels, names)
         where = f"at position {row}" if array.ndim == 1 else f"in row {row}, column {column!r}"
@@ -179,11 +181,6 @@ def _checked_objects(array: Array, argument: str, names: Any) -> Array:
             f"{argument} has {missing.sum()} missing values (None or NaN), the first {where}; accepted: complete data"
         )
     return labels
-
-
-def _entries(rows: Array, test: Callable[[Any], bool]) -> npt.NDArray[np.bool_]:
-    """Return a mask of the entries that pass a test."""
-    return np.fromiter(map(test, rows.flat), bool, rows.size).reshape(rows.shape)
 
 
 def _first(found: npt.NDArray[np.bool_], rows: Array, names: Any) -> tuple[int, Any, Any]:
@@ -200,27 +197,22 @@ def is_missing(value: Any) -> bool:
     return isinstance(differs, bool | np.bool_) and bool(differs)
 
 
-def squared_distances(X: FloatArray, Y: FloatArray | None = None, gamma: float = math.inf) -> FloatArray:
-    """Return squared Euclidean distances of all pairs of rows, exactly symmetric with zero diagonal if Y is None.
+_are_missing = np.vectorize(is_missing, otypes=[bool])
 
-    By a matrix product on centred rows if its rounding error cannot change ``exp(-gamma D)``, else by differences.
-    """
+
+def squared_distances(X: FloatArray, Y: FloatArray | None = None, gamma: float = math.inf) -> FloatArray:
+    """Return squared Euclidean distances of all pairs of rows, exactly symmetric with zero diagonal if Y is None."""
     other = X if Y is None else Y
-    centre = column_means(X)
+    centre = (X / len(X)).sum(axis=0)  # without overflow of the sums
     with np.errstate(over="ignore"):  # an infinite norm rules out the matrix product
         centred = (np.subtract(Z, centre, dtype=np.float64) for Z in (X, other))
         reach = max(float(np.vecdot(Z, Z).max()) for Z in centred)
     for dtype in (X.dtype, np.dtype(np.float64)):
         rounding = 8 * float(np.finfo(dtype).eps) * gamma * reach if reach else 0.0
         in_range = 8 * reach < float(np.finfo(dtype).max)
-        if X.shape[1] > _FEW_FEATURES and in_range and rounding <= _TOLERANCE[X.dtype]:
+        if X.shape[1] > _FEW_FEATURES and in_range and rounding <= _TOLERANCE[X.dtype]:  # exp(-gamma D) is the same
             return _rounded(_by_product(X, Y, centre, dtype), X.dtype)
     return _rounded(cdist(X, other, "sqeuclidean"), X.dtype)
-
-
-def absolute_distances(X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
-    """Return L1 distances, sums over features of |x_j - y_j|, of all pairs of rows."""
-    return _rounded(cdist(X, X if Y is None else Y, "cityblock"), X.dtype)
 
 
 def inner_products(X: FloatArray, Y: FloatArray | None = None) -> FloatArray:

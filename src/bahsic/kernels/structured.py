@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.linalg import norm
 
-from bahsic.kernels.base import Kernel, check_parameter
+from bahsic.kernels.base import Kernel
 from bahsic.kernels.rows import FloatArray
-from bahsic.parameters import is_count
+from bahsic.parameters import check_parameter, is_count
 
 Vocabulary = dict[Hashable, int]  # the number of each token, in order of first appearance
 Graph = tuple[list[list[int]], list[Hashable]]  # the neighbours and the label of each node
@@ -37,7 +38,8 @@ class CountKernel(Kernel):
         counts = [_counts(lists, len(vocabulary)) for lists in token_lists]
         K: FloatArray = (counts[0] @ counts[-1].T).toarray()
         if self.normalize:
-            K /= np.multiply.outer(_norms(counts[0]), _norms(counts[-1]))
+            norms = [np.maximum(norm(each, axis=1), 1.0) for each in counts]  # of integers: below 1 only without tokens
+            K /= np.multiply.outer(norms[0], norms[-1])
         return K
 
     @property
@@ -67,7 +69,7 @@ class Spectrum(CountKernel):
         self.n = n
         self.normalize = normalize
 
-    def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> Kernel:
+    def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> Self:
         check_parameter("n", self.n, is_count(self.n), "a positive integer")
         return self
 
@@ -115,7 +117,7 @@ class WeisfeilerLehman(CountKernel):
         self.iterations = iterations
         self.normalize = normalize
 
-    def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> Kernel:
+    def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> Self:
         check_parameter("iterations", self.iterations, is_count(self.iterations, 0), "an integer, not negative")
         return self
 
@@ -124,9 +126,8 @@ class WeisfeilerLehman(CountKernel):
         samples = _samples(X, argument, accepted)
         for position, sample in enumerate(samples):
             if not (_is_networkx(sample) or (isinstance(sample, tuple) and len(sample) == 2)):
-                raise TypeError(
-                    f"{argument} has a {type(sample).__name__} at position {position}; accepted: {accepted}"
-                )
+                kind = type(sample).__name__
+                raise TypeError(f"{argument} has a {kind} at position {position}; accepted: {accepted}")
         return samples
 
     def tokens(self, sample: Any, vocabulary: Vocabulary) -> list[int]:
@@ -172,9 +173,8 @@ def _from_pair(adjacency: Any, labels: Any) -> Graph:
     if labels is None:
         return neighbours, [len(near) for near in neighbours]
     if len(labels) != m:
-        raise ValueError(
-            f"a graph has {m} nodes and {len(labels)} node labels; accepted: one label for each node, or None"
-        )
+        given = f"a graph has {m} nodes and {len(labels)} node labels"
+        raise ValueError(f"{given}; accepted: one label for each node, or None")
     return neighbours, np.asarray(labels).tolist() if hasattr(labels, "__array__") else list(labels)
 
 
@@ -184,8 +184,3 @@ def _counts(token_lists: list[list[int]], n_tokens: int) -> Any:
     counts = sparse.csr_array((np.ones(len(tokens)), tokens, ends), shape=(len(token_lists), max(n_tokens, 1)))
     counts.sum_duplicates()
     return counts
-
-
-def _norms(counts: Any) -> FloatArray:
-    norms: FloatArray = np.sqrt(counts.multiply(counts).sum(axis=1))
-    return np.where(norms > 0, norms, 1.0)

@@ -6,36 +6,21 @@ import difflib
 import inspect
 import math
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from bahsic.kernels.bandwidth import Gamma, ScaledKernel
-from bahsic.kernels.base import (
-    Function,
-    Kernel,
-    PointwiseKernel,
-    Precomputed,
-    check_parameter,
-    check_same_features,
-    is_number,
-)
-from bahsic.kernels.rows import (
-    Array,
-    FloatArray,
-    absolute_distances,
-    as_labels,
-    check_range,
-    column_means,
-    inner_products,
-    row_blocks,
-    squared_distances,
-)
-from bahsic.parameters import is_count
+from bahsic.kernels.base import Function, Kernel, PointwiseKernel, Precomputed
+from bahsic.kernels.rows import Array, FloatArray, as_labels, check_range, inner_products, row_blocks, squared_distances
+from bahsic.parameters import check_parameter, check_positive, is_count, is_number
 
 
 class _Exponential(ScaledKernel):
     """k(x, x') = exp(-gamma D)."""
+
+    value_range = (0.0, 1.0)
 
     def __init__(self, gamma: Gamma = "dimension") -> None:
         self.gamma = gamma
@@ -57,10 +42,6 @@ class _Exponential(ScaledKernel):
     @property
     def flat_below(self) -> float:
         return 0.5 / float(self.gamma)  # type: ignore[arg-type]
-
-    @property
-    def value_range(self) -> tuple[float, float]:
-        return 0.0, 1.0
 
 
 class Gaussian(_Exponential):
@@ -100,7 +81,8 @@ class Laplacian(_Exponential):
     power: ClassVar[int] = 1
 
     def total(self, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
-        return absolute_distances(X, Y)
+        with np.errstate(over="ignore"):  # a distance beyond float32 is infinite there
+            return np.asarray(cdist(X, X if Y is None else Y, "cityblock"), dtype=X.dtype)
 
 
 class InverseDistance(ScaledKernel):
@@ -148,7 +130,7 @@ class InverseDistance(ScaledKernel):
         return 0.0, 1 / self.offset
 
     def check(self) -> None:
-        check_parameter("offset", self.offset, is_number(self.offset) and self.offset > 0, "a positive finite number")
+        check_positive("offset", self.offset)
         super().check()
 
     def _scaled_distance(self, D: FloatArray, out: FloatArray | None) -> FloatArray:
@@ -182,7 +164,7 @@ class Linear(_InnerProduct):
 
     def centrable(self, X: Any) -> FloatArray:
         X = self.rows(X)
-        return self.total(X - column_means(X))
+        return self.total(X - (X / len(X)).sum(axis=0))  # without overflow of the sums
 
 
 class Polynomial(_InnerProduct):
@@ -225,7 +207,7 @@ class Polynomial(_InnerProduct):
     def flat_below(self) -> float:
         return 0.5 * self.coef0 / self.degree if self.coef0 else -1.0
 
-    def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> Polynomial:
+    def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> Self:
         degree, coef0 = self.degree, self.coef0
         check_parameter("degree", degree, is_count(degree), "a positive integer")
         check_parameter("coef0", coef0, is_number(coef0) and coef0 >= 0, "a finite number, not negative")
@@ -243,20 +225,16 @@ class Delta(Kernel):
            [1., 0., 1.]])
     """
 
+    value_range = (0.0, 1.0)
+
     def rows(self, X: Any, argument: str = "X") -> Array:
         return as_labels(X, argument)
 
     def __call__(self, X: Any, Y: Any = None) -> FloatArray:
-        X = self.rows(X)
-        Y = X if Y is None else self.rows(Y, "Y")
-        check_same_features(X, Y)
+        X, Y = self._rows_of_both(X, X if Y is None else Y)
         x_codes, y_codes = self.codes(X, Y)
         dtype = np.float32 if X.dtype == Y.dtype == np.float32 else np.float64
         return np.equal.outer(x_codes, y_codes).astype(dtype)
-
-    @property
-    def value_range(self) -> tuple[float, float]:
-        return 0.0, 1.0
 
     def codes(self, *sets: Array) -> list[Array]:
         """Return codes of the rows of several sets: equal rows get the same integer."""

@@ -163,13 +163,10 @@ def plot_scores(
     pvalues : array-like of shape (n_features,), optional
         P-values of the scores. Bars are then solid for features that are significant by the method of Benjamini and
         Hochberg, among all features, and hatched for others.
-    names : sequence of str of length n_features, optional
-        By default the names seen in `fit` of a selector, or x0, x1, ...
-    n : int, default=30
-        Number of features to show.
+    names, n, ax
+        As for `plot_ranking`.
     level : float, default=0.05
         The false discovery rate.
-    ax : Axes, optional
 
     Returns
     -------
@@ -256,13 +253,10 @@ def plot_stability(
     ----------
     frequencies : array-like of shape (n_features,)
         From `bahsic.selection_frequencies`.
-    names : sequence of str of length n_features, optional
-        By default x0, x1, ...
-    n : int, default=30
-        Number of features to show.
+    names, n, ax
+        As for `plot_ranking`.
     threshold : float, default=0.6
         Bars of at least this length are solid, others hatched.
-    ax : Axes, optional
 
     Returns
     -------

@@ -22,9 +22,10 @@ _LETTER = 5  # points
 _CELL = 22  # points, a small number of two decimals and a gap
 _EXPONENT = 16  # points, the height of a number above the axis
 _LOG_SPAN = 20  # numbers that span more than this factor get a logarithmic axis
-
-# Names that fit in the space that matplotlib takes for one tick: it leaves gaps of one and of two letters.
-_DENSITY = {"y": 1.5, "x": 2.25}
+_DENSITY = {
+    "y": 1.5,
+    "x": 2.25,
+}  # names in the space of a tick, where matplotlib leaves gaps of one and two letters
 
 
 def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:

@@ -12,8 +12,7 @@ from bahsic.names import for_page
 from bahsic.report import selector as reading
 from bahsic.report.charts import curve_chart, text_of
 from bahsic.report.schema import curve_of
-from bahsic.report.table import feature_columns
-from bahsic.report.words import headline_of, kept_words, warning_lines
+from bahsic.report.words import feature_columns, headline_of, kept_words, warning_lines
 
 _ROWS = 20
 

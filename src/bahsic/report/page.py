@@ -10,7 +10,6 @@ from bahsic.report import words
 from bahsic.report.charts import curve_axes, curve_chart, effect_picture, feature_picture, pair_picture, point_text
 from bahsic.report.schema import HSIC, Curve, candidates, curve_of
 from bahsic.report.snippets import command, python_code
-from bahsic.report.table import feature_columns, has_worth
 from bahsic.report.views import LEAST_SIMILARITY, MOST_COPIES
 
 ROWS = 200  # features in the page; all are in the table beside it
@@ -25,7 +24,7 @@ def page(result: Mapping[str, Any]) -> dict[str, Any]:
     rows, n_selected = candidates(result), result["n_features"]
     target, curve = target_name(result["input"]["target"]), curve_of(result)
     curve = None if curve is None else curve.thinned(_STEPS)
-    columns = feature_columns(result, rows[:ROWS])
+    columns = words.feature_columns(result, rows[:ROWS])
     known = "it is" if len(result["leaks"]) == 1 else "they are"
     codes = python_code(result), None if result["input"]["name"] is None else command(result)
     python, shell = (code if code is not None and len(code.text) <= _CODE_CHARACTERS else None for code in codes)
@@ -40,7 +39,7 @@ def page(result: Mapping[str, Any]) -> dict[str, Any]:
         "table_columns": columns,
         "rows": _rows(rows[:ROWS], columns),
         "n_hidden": max(0, len(rows) - ROWS),
-        "has_worth": has_worth(result),
+        "has_worth": words.has_worth(result),
         "significance": words.significance_words(rows),
         "curve": curve,
         "curve_chart": None if curve is None else curve_chart(curve),

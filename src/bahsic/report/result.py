@@ -28,11 +28,8 @@ from bahsic.report.schema import LEAST_TOGETHER, MEASURES, SCHEMA
 from bahsic.report.views import feature_views, near_copies, numbers_of, pair_view
 from bahsic.report.words import headline_of, plural
 
-# Selected features whose redundancy, near-duplicates and pictures are recorded.
-MOST_DESCRIBED = 30
-
+MOST_DESCRIBED = 30  # selected features whose redundancy, near-duplicates and pictures are recorded
 _FALSE_DISCOVERIES = 0.1
-
 _HOW = ("standardize", "categorical_features", "missing", "identifiers")  # data become columns
 _MEASURED = ("hsic", "standard_error", "predictability", "predictability_error", "score", "ridge", "parameter")
 

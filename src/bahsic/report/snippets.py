@@ -10,7 +10,6 @@ from bahsic.options import Option, flag_of, recorded_options
 
 # Parameters that `FeatureSelector` does not have.
 _OF_BAHSIC = {"step", "ridge", "statistic", "standardize", "block_size", "standard_errors"}
-
 _NUMBER = "n_features_to_select"  # always written, between the two halves of a snippet
 
 

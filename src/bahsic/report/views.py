@@ -45,9 +45,7 @@ MOST_COPIES = 3  # for each feature
 # Number of features up to which all are compared; of more, those with the highest rank correlations.
 _MOST_COMPARED = 1000
 _PROMISING = 20  # for each selected feature
-
-# Work of comparing features, in products of numbers; beyond it fewer samples are compared.
-_WORK = 10**10
+_WORK = 10**10  # work of comparing features, in products of numbers; beyond it fewer samples are compared
 _FACTORS_SQUARED = 400  # products for each sample and pair of features
 _FEWEST_SAMPLES, _MOST_SAMPLES = 100, 2000
 

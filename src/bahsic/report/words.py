@@ -1,9 +1,10 @@
-"""Every sentence about a result; its numbers are plain data until here."""
+"""Every sentence about a result, and the table of its features; its numbers are plain data until here."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from scipy.stats import false_discovery_control
@@ -11,7 +12,6 @@ from scipy.stats import false_discovery_control
 from bahsic.criteria.blocks import MOST_REGRESSIONS
 from bahsic.data.entries import LEFT_OUT
 from bahsic.report.schema import HELD_OUT, LEAST_TOGETHER, SOMETHING, Curve, n_candidates
-from bahsic.report.svg import shown
 
 DASH = "–"  # noqa: RUF001 - where there is no number
 LEVEL = 0.05  # of p-values and false discovery rates
@@ -68,14 +68,14 @@ def short(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME // 2]}...{name[3 - _LONGEST_NAME // 2 :]}"
 
 
+def shown(value: float, form: str = "g") -> str:
+    """Return a number with a minus instead of a hyphen, and none before zero."""
+    return f"{value:z{form}}".replace("-", "−")  # noqa: RUF001 - a minus
+
+
 def number(value: float | None, form: str = ".3f") -> str:
     """Return a number, or a dash where there is none."""
     return DASH if value is None else shown(value, form)
-
-
-def worth_words(worth: float | None) -> str:
-    """Return the worth of a feature in three decimals, or a dash where it was not measured."""
-    return "< 0.001" if worth is not None and 0 < worth < _NO_CHANGE else number(worth)
 
 
 def probability(p: float | None) -> str:
@@ -318,3 +318,54 @@ def treatment(role: str, *, standardized: bool = True) -> str:
     scaled = "mean 0, variance 1" if standardized else "as it is"
     used = {"number": scaled, "date": f"in days, {scaled}", "category": "all categories equally distant"}
     return used.get(role, "ignored")
+
+
+@dataclass(frozen=True)
+class Column:
+    """Column of the table of features, a cell for each."""
+
+    heading: str
+    cells: list[str]
+    values: list[Any]  # the numbers behind the cells, None where there is none; empty for a column of text
+
+
+def feature_columns(result: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[Column]:
+    """Return what is known of features, beside their ranks and names; columns without any entry are left out."""
+    n_folds, stability = result.get("n_folds") or 0, result.get("stability")
+    if has_worth(result):
+        worth = _column("worth", rows, "relevance", lambda r2: "< 0.001" if 0 < r2 < _NO_CHANGE else number(r2), DASH)
+        columns = [worth, _column("alone", rows, "alone", number)]
+    elif not any("score" in row for row in rows):
+        unit = "HSIC" if result.get("criterion") == "hsic" else "criterion"
+        columns = [_column(f"{unit} lost without it", rows, "relevance", "{:.3g}".format)]
+    else:
+        # Unbiased estimates below zero mean none.
+        best = max((row["score"] for row in result["ranking"] if row["score"] is not None), default=0.0)
+        scores = [row["score"] for row in rows]
+        parts = [None if score is None else 100 * max(0.0, score) / best if best > 0 else 0.0 for score in scores]
+        columns = [Column("HSIC alone, %", [number(part, ".0f") for part in parts], parts)]
+        columns.append(_column("p-value", rows, "pvalue", probability, DASH))
+    if result.get("predicts") is not False:
+        columns.append(_column("folds", rows, "frequency", lambda share: f"{round(share * n_folds)}/{n_folds}"))
+        columns.append(_column("needed, p", rows, "needed", probability))
+        pairs = [(row.get("partner"), row.get("together")) for row in rows]
+        columns.append(Column("works with", ["" if name is None else f"{name} {r2:+.2f}" for name, r2 in pairs], []))
+        frequency = frequencies(stability)
+        shares = [frequency.get(row["feature"], 0.0) for row in rows] if stability else []
+        columns.append(Column("resamples, %", [f"{100 * share:.0f}" for share in shares], shares))
+    groups = ["" if row.get("group") is None else str(row["group"]) for row in rows]
+    columns.append(Column("group", groups, []))
+    return [column for column in columns if any(value not in (None, "") for value in column.values or column.cells)]
+
+
+def has_worth(result: Mapping[str, Any]) -> bool:
+    """Return whether features have a worth: what prediction would lose without them, or gain."""
+    measured = any(row.get("relevance") is not None for row in result["ranking"])
+    return measured and result.get("criterion") == "prediction" and result.get("predicts") is not False
+
+
+def _column(
+    heading: str, rows: Sequence[Mapping[str, Any]], key: str, written: Callable[[Any], str], unknown: str = ""
+) -> Column:
+    values = [row.get(key) for row in rows]
+    return Column(heading, [unknown if value is None else written(value) for value in values], values)

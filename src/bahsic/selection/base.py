@@ -80,6 +80,22 @@ class BaseSelector(NotebookMixin, SelectorMixin, BaseEstimator):
         check_is_fitted(self, "support_")
         return np.asarray(self.support_)
 
+    @property
+    def feature_importances_(self) -> Array:
+        """The scores of the selected features, and 0 for the others, as scikit-learn's tools expect them."""
+        check_is_fitted(self, "support_")
+        fitted: Any = getattr(self, "selector_", self)
+        return np.where(self.support_, fitted.scores_, 0.0)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing != "error"
+        named, by_type = by_dtype(self.categorical_features)
+        tags.input_tags.categorical, tags.input_tags.string = named is not None, by_type or named is not None
+        return tags
+
     def __sklearn_clone__(self) -> Self:
         """Return a clone that works with the same client, which scikit-learn would try to copy."""
         bare = copy(self)
@@ -277,21 +293,6 @@ class Selector(CallbackSupportMixin, BaseSelector):
             validate_data(self, X, reset=False, skip_check_array=True)
             return X[:, columns] if is_dask_array(X) else source.read(slice(0, source.shape[0]), columns)
         return selected_columns(self, X, missing=self.missing != "error")
-
-    @property
-    def feature_importances_(self) -> Array:
-        """The scores of the selected features, and 0 for the others, as scikit-learn's tools expect them."""
-        check_is_fitted(self, "scores_")
-        return np.where(self.support_, self.scores_, 0.0)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = self.missing != "error"
-        named, by_type = by_dtype(self.categorical_features)
-        tags.input_tags.categorical, tags.input_tags.string = named is not None, by_type or named is not None
-        return tags
 
 
 @contextmanager

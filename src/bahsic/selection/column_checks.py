@@ -35,10 +35,7 @@ _FEWEST_SAMPLES, _N_COMPARED = 20, 100
 
 
 def uninformative(problem: Problem, order: Indices | None) -> tuple[dict[int, str], list[int]]:
-    """Return words for columns of a frame that could mislead a search, and those that fail a test by themselves.
-
-    The order says which samples of the table the labels belong to. Kept columns are not looked at.
-    """
+    """Return words for columns of a frame that could mislead a search, and those that fail a test by themselves."""
     data, labels, kept = problem.data, problem.labels, problem.kept
     values, counts, m = data.table.values, data.weights, len(labels)
     if not data.table.is_frame or not isinstance(values, np.ndarray):

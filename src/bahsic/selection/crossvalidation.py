@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass, fields
 from functools import partial
@@ -19,10 +18,9 @@ from sklearn.model_selection import check_cv as as_splitter
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _estimator_has, check_is_fitted, validate_data
 
-from bahsic.arrays import Array, Indices
-from bahsic.data.tables import by_dtype
+from bahsic.arrays import Indices
 from bahsic.kernels import Precomputed
 from bahsic.kernels.labels.outputs import outputs, target_type
 from bahsic.parameters import check_count, is_auto
@@ -36,10 +34,6 @@ from bahsic.selection.selectors import BAHSIC
 from bahsic.selection.tables import estimator_table, is_numeric, selected_columns
 
 _FILE = "bahsic-crossvalidation.json"
-
-
-def _estimator_has(method: str) -> Callable[[BAHSICCV], bool]:
-    return lambda search: hasattr(getattr(search, "estimator_", search.estimator), method)
 
 
 @dataclass(eq=False, repr=False)
@@ -94,10 +88,8 @@ class BAHSICCV(MetaEstimatorMixin, BaseSelector):
     ----------
     n_features_ : int
         The chosen number; with groups, that of the columns in them.
-    support_, ranking_ : ndarray of shape (n_features,)
-        Of `selector_`: the selected features, and 1 for these, 2 for the next best one, and so on.
-    feature_importances_ : ndarray of shape (n_features,)
-        Of `selector_`: its ``scores_`` for the selected features, 0 for the others.
+    support_, ranking_, feature_importances_ : ndarray of shape (n_features,)
+        Those of `selector_`.
     selection_frequencies_ : ndarray of shape (n_features,)
         Share of the folds that rank each feature among the best `n_features_`.
     selector_ : BAHSIC
@@ -111,7 +103,7 @@ class BAHSICCV(MetaEstimatorMixin, BaseSelector):
     classes_ : ndarray of shape (n_classes,)
         Of `estimator_`, if it is a classifier.
     n_features_in_, feature_names_in_
-        Number of features seen in `fit`, and their names if X has names.
+        As for `BAHSIC`.
 
     See Also
     --------
@@ -166,16 +158,12 @@ class BAHSICCV(MetaEstimatorMixin, BaseSelector):
 
         Parameters
         ----------
-        X : array-like or dataframe of shape (n_samples, n_features)
-            The data.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            The labels: classes or numbers.
+        X, y, groups
+            As for `BAHSIC.fit`; X is an array or a dataframe.
         sample_weight : array-like of shape (n_samples,), optional
             Number of times that each sample counts, in the rankings, the fits of the estimator and the scores. With
             scikit-learn's ``enable_metadata_routing`` estimator and scorer get the weights if they request them, and
             the rankings unless ``set_fit_request(sample_weight=False)`` was called.
-        groups : array-like of shape (n_samples,), optional
-            Groups of samples, for a splitter that keeps them together.
         **params
             Other metadata for the estimator, the scorer and the splitter, with ``enable_metadata_routing``.
 
@@ -253,12 +241,6 @@ class BAHSICCV(MetaEstimatorMixin, BaseSelector):
     def _seen(self, X: Any, *, reset: bool = False) -> Any:
         """Return X as the estimator sees it, checked."""
         return estimator_table(self, X, numeric=self._numeric, missing=self.missing != "error", reset=reset)
-
-    @property
-    def feature_importances_(self) -> Array:
-        """The importances of `selector_`."""
-        check_is_fitted(self, "selector_")
-        return np.asarray(self.selector_.feature_importances_)
 
     @property
     def classes_(self) -> Any:
@@ -352,10 +334,8 @@ class BAHSICCV(MetaEstimatorMixin, BaseSelector):
         tags, inner = super().__sklearn_tags__(), deepcopy(get_tags(self.estimator))
         for name in ("estimator_type", "classifier_tags", "regressor_tags", "target_tags"):
             setattr(tags, name, getattr(inner, name))
-        tags.target_tags.required = True
+        tags.target_tags.required, tags.input_tags.sparse = True, False
         tags.input_tags.positive_only = inner.input_tags.positive_only
-        named, by_type = by_dtype(self.categorical_features)
-        tags.input_tags.allow_nan = self.missing != "error" and inner.input_tags.allow_nan
-        tags.input_tags.categorical = named is not None
-        tags.input_tags.string = inner.input_tags.string and (by_type or named is not None)
+        tags.input_tags.allow_nan &= inner.input_tags.allow_nan
+        tags.input_tags.string &= inner.input_tags.string
         return tags

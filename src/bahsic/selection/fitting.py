@@ -22,7 +22,7 @@ from bahsic.arrays import Indices
 from bahsic.data.columns import Columns
 from bahsic.data.sources import is_dask_array
 from bahsic.engine.dask_executor import executor_for
-from bahsic.engine.executor import Executor, ThreadExecutor, fair_switching, thread_count, threads
+from bahsic.engine.executor import Executor, fair_switching, thread_count, threads
 from bahsic.kernels import Kernel
 from bahsic.parameters import is_auto
 from bahsic.selection.checkpoint import Folder
@@ -172,14 +172,14 @@ class Fitting:
 
     def _side_by_side(self, function: Callable[[int, Executor], Result], numbers: range) -> list[Result]:
         """Apply a function to the numbers of folds, several at a time with a thread each; those left over use all."""
-        n_threads = thread_count(self.problem.selector.n_jobs) if isinstance(self.executor, ThreadExecutor) else 1
+        n_threads = thread_count(self.problem.selector.n_jobs) if self.executor.is_local else 1
         n_threads = max(1, min(n_threads, len(numbers)))
         n_beside = len(numbers) - len(numbers) % n_threads if n_threads > 1 else 0
         config = get_config()  # of this thread
 
         def call(number: int) -> Result:
             with config_context(**config):
-                return function(number, ThreadExecutor(1))
+                return function(number, Executor())
 
         with fair_switching(), ThreadPoolExecutor(n_threads) as pool:
             futures = [pool.submit(call, number) for number in numbers[:n_beside]]

@@ -27,7 +27,7 @@ from bahsic.engine import Executor, scorer_for, tile_plan
 from bahsic.engine.gram import NestedKernels
 from bahsic.engine.prediction import EXACT, GAINS, PredictionScorer
 from bahsic.engine.ridge import RidgeRegression
-from bahsic.engine.scorer import NO_UNITS, Round, Scorer
+from bahsic.engine.scorer import NO_UNITS, Ranking, Round, Scorer
 from bahsic.engine.units import Units
 from bahsic.parameters import is_auto
 from bahsic.selection.checkpoint import Folder
@@ -136,7 +136,7 @@ def direction(problem: Problem) -> Backward | Forward:
     return Forward(units, step, units.n_used if to_the_end else min(problem.number, units.n_used))
 
 
-class CriterionScorer:
+class CriterionScorer(Ranking):
     """Rounds of a search by a criterion of the user's: units in place of columns, answers checked."""
 
     def __init__(self, criterion: Criterion, problem: Problem) -> None:
@@ -148,17 +148,6 @@ class CriterionScorer:
     def score(self, subset: Indices) -> Round:
         """Return the score of a subset; 0 for the empty one."""
         return Round(subset, subset[:0], self._value(subset) if len(subset) else 0.0)
-
-    def leaving(self, subset: Indices, candidates: Indices, count: int) -> Round:
-        """Find the ``count`` candidates that leave the subset next."""
-        alone = len(subset) == 1 or not count
-        changed = candidates[:count] if alone else self._ranked("leaving", subset, candidates, count)
-        return replace(self.score(subset), changed=changed)
-
-    def entering(self, subset: Indices, candidates: Indices, count: int) -> Round:
-        """Find the ``count`` candidates that enter the subset next."""
-        changed = self._ranked("entering", subset, candidates, count) if count else candidates[:0]
-        return replace(self.score(subset), changed=changed)
 
     def worth(self, selected: Indices, outside: Indices) -> Array:
         """Return what the subset would lose without each of its units, or gain with the first `GAINS` others."""
@@ -174,11 +163,11 @@ class CriterionScorer:
     def _value(self, subset: Indices) -> float:
         return checked_score(self._criterion, self._units.columns(subset))
 
-    def _ranked(self, method: str, subset: Indices, candidates: Indices, count: int) -> Indices:
-        groups = self._units.each(candidates)
+    def _ranked(self, subset: Indices, candidates: Indices, count: int, *, leaving: bool) -> Round:
+        groups, method = self._units.each(candidates), "leaving" if leaving else "entering"
         best = np.asarray(getattr(self._criterion, method)(self._units.columns(subset), groups, count))
         if best.shape == (count,) and np.isin(best, np.arange(len(candidates))).all() and len(set(best)) == count:
-            return np.asarray(candidates[best])
+            return replace(self.score(subset), changed=np.asarray(candidates[best]))
         raise ValueError(
             f"criterion is {self._criterion!r}, whose method {method} returns {best!r}; accepted: {count} different "
             f"positions among {len(candidates)} candidates"
@@ -314,11 +303,7 @@ class Search:
         return self.regression.fit(subset, *ridges[:1], losses=losses)[0]
 
     def scores(self, selected: Indices, outside: Indices) -> Array:
-        """Return for each unit what its leaving the selection would lose, or its joining it would add.
-
-        With "prediction", see `PredictionScorer.losses` and `gains`; where so many selected units would take too long,
-        it is the first-order change of the explained variance.
-        """
+        """Return for each unit what its leaving the selection would lose, or joining it would add; see ``scores_``."""
         if isinstance(self.scorer, CriterionScorer):
             return self.scorer.worth(selected, outside)
         linear, scores, inside = self.linear, np.zeros(len(self.units)), np.sort(selected)

@@ -228,13 +228,7 @@ class FOHSIC(Selector):
     Attributes
     ----------
     selection_order_ : ndarray of int of shape (n_features,)
-        All features, the most relevant first.
-    support_, ranking_, n_features_, scores_, feature_importances_, group_order_, path_, columns_, leaks_
-        As for `BAHSIC`.
-    predictability_, predictability_error_, score_, score_name_, n_folds_, n_judged_, selection_frequencies_, predicts_
-        As for `BAHSIC`.
-    kernel_, target_kernel_, block_size_, n_features_in_, feature_names_in_
-        As for `BAHSIC`.
+        All features, the most relevant first. All others are those of `BAHSIC`, but ``elimination_order_``.
 
     See Also
     --------
@@ -259,7 +253,7 @@ class FeatureSelector(BAHSIC):
     """Select the few features that predict the target.
 
     The number of features and the kernel are chosen by how well they predict held-out samples. The result is that of
-    the command ``bahsic select``.
+    the command ``bahsic select``. The attributes are those of `BAHSIC` with ``criterion="prediction"``.
 
     Parameters
     ----------
@@ -271,15 +265,6 @@ class FeatureSelector(BAHSIC):
     target_kernel, categorical_features, missing, identifiers, feature_groups, keep
         As for `BAHSIC`.
     cv, n_jobs, random_state, checkpoint, verbose
-        As for `BAHSIC`.
-
-    Attributes
-    ----------
-    support_, ranking_, n_features_, elimination_order_, scores_, path_, columns_, leaks_
-        As for `BAHSIC` with ``criterion="prediction"``.
-    predictability_, predictability_error_, score_, score_name_, n_folds_, n_judged_, selection_frequencies_, predicts_
-        As for `BAHSIC`.
-    kernel_, target_kernel_, block_size_, n_features_in_, feature_names_in_
         As for `BAHSIC`.
 
     See Also

@@ -30,18 +30,18 @@ from bahsic.kernels.labels.outputs import (
 )
 from bahsic.kernels.labels.survival import survival_hint, survival_vectors
 from bahsic.kernels.rows import (
-    Array,
     FloatArray,
     as_float,
     as_labels,
     as_rows,
     as_weights,
-    row_blocks,
+    frequencies,
     scaled_by_power_of_two,
+    whole,
 )
 from bahsic.kernels.structured import CountKernel
 from bahsic.kernels.vector import Delta, Gaussian, Linear, kernel_from_name, known_name
-from bahsic.parameters import Given, Message
+from bahsic.parameters import Given, Message, is_auto
 
 _CLASS_TYPES = ("binary", "multiclass", "continuous")  # the last for categories that are numbers with fractions
 _NAMES = (
@@ -84,7 +84,7 @@ class LabelKernel:
     name: str
     kernel: Kernel
     values: Any
-    classes: Array | list[Array] | None = None
+    classes: NDArray[Any] | list[NDArray[Any]] | None = None
     doubt: str | None = None
     rare: str | None = None
 
@@ -112,8 +112,7 @@ class LabelKernel:
 
     def warn_of_choice(self) -> None:
         """Warn where it is not obvious whether y are classes or numbers."""
-        if self.doubt is not None:
-            _warn(self.doubt)
+        _warn(self.doubt)
 
     def _idle(self, *, weighted: bool) -> Message | None:
         """Return why no feature can depend on the labels: all are equal, or all of different classes."""
@@ -137,17 +136,11 @@ class LabelKernel:
 
     def of_samples(self, samples: NDArray[np.intp]) -> LabelKernel:
         """Return the same kernel on the labels of some samples."""
-        chosen = np.ix_(samples, samples) if isinstance(self.kernel, Precomputed) else samples
-        values = self.values[chosen] if isinstance(self.values, np.ndarray) else [self.values[i] for i in samples]
-        return replace(self, values=values)
+        return replace(self, values=labels_of(self.values, samples, self.kernel))
 
     def gram(self) -> FloatArray:
         """Return the whole matrix of kernel values, float64."""
-        m = len(self)
-        L = np.empty((m, m))
-        for rows in row_blocks(m):
-            L[rows] = self.block(rows, slice(0, m))
-        return L
+        return whole(self)
 
 
 def label_kernel(y: Any, target_kernel: Any = "auto", sample_weight: Any = None) -> LabelKernel:
@@ -217,10 +210,10 @@ def label_kernel(y: Any, target_kernel: Any = "auto", sample_weight: Any = None)
 
 def chosen_name(y: Any, target_kernel: Any, *, warn: bool = False) -> Any:
     """Return the name that "auto" means for all labels, to be used for some of them too; other kernels as they are."""
-    if not (isinstance(target_kernel, str) and target_kernel == "auto"):
+    if not is_auto(target_kernel):
         return target_kernel
     name, doubt = _chosen(y, None)
-    if warn and doubt is not None:
+    if warn:
         _warn(doubt)
     return name
 
@@ -233,12 +226,12 @@ def _chosen(y: Any, sample_weight: Any) -> tuple[str, str | None]:
     if len(columns) > 1:
         varied = [column for column in columns if not column.is_constant] or columns
         if all(column.is_number for column in varied):
-            return "regression", _doubt_of_columns(columns)
-        doubt = survival_hint(columns) or _doubt_of_columns(columns)
+            return "regression", _doubt_of(columns)
+        doubt = survival_hint(columns) or _doubt_of(columns)
         return OutputNames.of(column.is_number for column in columns), doubt
     (column,) = columns
     if column.is_number:
-        return "regression", _doubt_of(column, "multiclass", "classes")
+        return "regression", _doubt_of(columns)
     first = column.values[0]
     if column.values.dtype.kind in "mM" or isinstance(first, date | timedelta):
         what = f" has dates or times (first value {first!s}); accepted: classes or numbers, such as days"
@@ -249,28 +242,24 @@ def _chosen(y: Any, sample_weight: Any) -> tuple[str, str | None]:
             f"y is of type {kind!r} (scikit-learn's type_of_target), for which target_kernel='auto' has no choice; "
             f"accepted: target_kernel one of {', '.join(map(repr, _NAMES[1:]))}, a kernel object or a function"
         )
-    weights = _frequencies(sample_weight, len(column.values))
+    weights = frequencies(sample_weight, len(column.values))
     n_classes = len(sorted_classes(column.values[weights > 0], "y"))
-    return "binary" if n_classes <= 2 else "multiclass", _doubt_of(column, "regression", "numbers")
+    return "binary" if n_classes <= 2 else "multiclass", _doubt_of(columns)
 
 
-def _doubt_of(column: Output, other_kernel: str, other: str) -> Message | None:
-    """Return the doubt about a single column, and how to get the other kind."""
-    if column.doubt is None:
-        return None
-    return Message(Given("y"), f" {column.doubt}; ", Given("target_kernel", other_kernel), f" treats them as {other}")
-
-
-def _doubt_of_columns(columns: list[Output]) -> Message | None:
-    """Return the doubt about the first of several columns that has one, and how many more have one."""
-    doubtful = [column for column in columns if column.doubt is not None]
+def _doubt_of(columns: list[Output]) -> Message | None:
+    """Return the doubt about the first column that has one, how many more have one, and how to get the other kind."""
+    doubtful, alone = [column for column in columns if column.doubt is not None], len(columns) == 1
     if not doubtful:
         return None
     first, more = doubtful[0], f" (and {len(doubtful) - 1} more)" if len(doubtful) > 1 else ""
-    if first.is_number:
-        return Message(*first.subject, f" {first.doubt}{more}; as strings they are classes")
-    way_out = Given("target_kernel", "regression")
-    return Message(*first.subject, f" {first.doubt}{more}; ", way_out, " treats all columns as numbers")
+    said = *((Given("y"),) if alone else first.subject.parts), f" {first.doubt}{more}; "
+    if not first.is_number:
+        way_out = Given("target_kernel", "regression")
+        return Message(*said, way_out, f" treats {'them' if alone else 'all columns'} as numbers")
+    if alone:
+        return Message(*said, Given("target_kernel", "multiclass"), " treats them as classes")
+    return Message(*said, "as strings they are classes")
 
 
 def _from_classes(y: Any, name: str, sample_weight: Any) -> LabelKernel:
@@ -280,7 +269,7 @@ def _from_classes(y: Any, name: str, sample_weight: Any) -> LabelKernel:
             f"y has shape {labels.shape}; accepted for target_kernel={name!r}: one label for each sample, "
             "for several target_kernel='multioutput'"
         )
-    weights = _frequencies(sample_weight, len(labels))
+    weights = frequencies(sample_weight, len(labels))
     classes = sorted_classes(labels[weights > 0, 0], "y")
     if len(classes) == 1:
         raise ValueError(Message(Given("y"), f" has one class only ({classes.tolist()[0]!r}); at least two are needed"))
@@ -288,11 +277,11 @@ def _from_classes(y: Any, name: str, sample_weight: Any) -> LabelKernel:
         needed = Given("target_kernel", "binary")
         raise ValueError(Message(Given("y"), f" has {len(classes)} classes; accepted for ", needed, ": two"))
     vectors = class_vectors(labels[:, 0], classes, weights, binary=name == "binary")
-    rare = rare_classes((Given("y"),), classes.tolist(), _sizes(labels[:, 0], weights))
+    rare = rare_classes(Message(Given("y")), classes.tolist(), _sizes(labels[:, 0], weights))
     return LabelKernel(name, Linear(), vectors, classes, rare=rare)
 
 
-def _sizes(labels: Array, weights: FloatArray) -> Array:
+def _sizes(labels: NDArray[Any], weights: FloatArray) -> NDArray[Any]:
     """Return the number of samples of each class, in sorted order."""
     present = weights > 0
     return np.bincount(np.unique(labels[present], return_inverse=True)[1], weights[present])
@@ -304,7 +293,7 @@ def _from_numbers(y: Any, sample_weight: Any) -> LabelKernel:
         values = as_float(np.asarray(y).reshape(values.shape))
     peak = float(max(values.max(), -values.min()))
     if values.shape[1] > 1:
-        values = standardised(values, _frequencies(sample_weight, len(values)))
+        values = standardised(values, frequencies(sample_weight, len(values)))
     elif peak and not 1e-100 < peak < 1e100:  # the rule "median" undoes the scaling
         values = scaled_by_power_of_two(values)[0]
     return LabelKernel("regression", Gaussian("median").resolved(values, sample_weight=sample_weight), values)
@@ -312,7 +301,7 @@ def _from_numbers(y: Any, sample_weight: Any) -> LabelKernel:
 
 def _from_outputs(columns: list[Output], sample_weight: Any) -> LabelKernel:
     """Return the kernel on several outputs; its values are columns of numbers, then the vectors of the classes."""
-    weights = _frequencies(sample_weight, len(columns[0].values))
+    weights = frequencies(sample_weight, len(columns[0].values))
     numbers = []
     for column in columns:
         if column.is_number:  # scaled so that exp(-(y - y')^2) is the kernel "regression"
@@ -322,20 +311,14 @@ def _from_outputs(columns: list[Output], sample_weight: Any) -> LabelKernel:
     scales = tuple(balancing_scale(values, weights) for values in numbers)
     values = np.column_stack([*numbers, *(vectors for vectors, _ in classes)])
     if not any(scales) and not values[:, len(scales) :].any():
-        raise ValueError(
-            Message(Given("y"), " has no column that varies; accepted: at least one with two different labels")
-        )
+        what = " has no column that varies; accepted: at least one with two different labels"
+        raise ValueError(Message(Given("y"), what))
     name, rare = OutputNames.of(column.is_number for column in columns), None
     for column, (_, known) in zip((c for c in columns if not c.is_number), classes, strict=True):
         rare = rare or rare_classes(column.subject, known.tolist(), _sizes(column.values, weights))
     if scales:
         return LabelKernel(name, OutputSum(scales), values, rare=rare)
     return LabelKernel(name, Linear(), values, [known for _, known in classes], rare=rare)
-
-
-def _frequencies(sample_weight: Any, m: int) -> FloatArray:
-    weights = as_weights(sample_weight, m)
-    return np.ones(m) if weights is None else weights
 
 
 def _from_kernel(y: Any, kernel: Kernel, sample_weight: Any) -> LabelKernel:
@@ -345,8 +328,8 @@ def _from_kernel(y: Any, kernel: Kernel, sample_weight: Any) -> LabelKernel:
         codes = kernel.codes(values)[0]
         first = np.unique(codes, return_index=True)[1]
         shown = [row[0] if len(row) == 1 else row for row in values[first].tolist()]
-        counts = np.bincount(codes, _frequencies(sample_weight, len(codes)))
-        rare = rare_classes((Given("y"),), [shown[i] for i in np.flatnonzero(counts)], counts[counts > 0])
+        counts = np.bincount(codes, frequencies(sample_weight, len(codes)))
+        rare = rare_classes(Message(Given("y")), [shown[i] for i in np.flatnonzero(counts)], counts[counts > 0])
         return LabelKernel("delta", kernel, codes[:, None].astype(np.float64), rare=rare)
     if isinstance(kernel, Precomputed):
         return LabelKernel("precomputed", kernel, values)
@@ -356,12 +339,13 @@ def _from_kernel(y: Any, kernel: Kernel, sample_weight: Any) -> LabelKernel:
     return LabelKernel(name, kernel, values)
 
 
-def _warn(message: str) -> None:
-    """Warn the first caller outside of this package and of scikit-learn."""
+def _warn(message: str | None) -> None:
+    """Warn the first caller outside of this package and of scikit-learn, if there is something to say."""
     frame, level = inspect.currentframe(), 1
     while frame is not None and frame.f_globals.get("__name__", "").startswith(("bahsic.", "sklearn.")):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, UserWarning, stacklevel=level)
+    if message is not None:
+        warnings.warn(message, UserWarning, stacklevel=level)
 
 
 def labels_of(y: Any, samples: NDArray[np.intp], target_kernel: Any) -> Any:

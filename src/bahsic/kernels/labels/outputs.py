@@ -21,12 +21,8 @@ from bahsic.parameters import Given, Message
 # Whole numbers with at most so many different values are classes, and so many of these may be rare.
 MOST_CLASSES = 20
 _RARE_CLASSES = 5
-
-# Entries of the indicators of classes, one for each sample and class.
-_MOST_INDICATORS = 2 * 10**8
-
-# Between these numbers of different values the choice is not obvious.
-_SURELY_CLASSES, _SURELY_NUMBERS = 10, 100
+_SURELY_CLASSES, _SURELY_NUMBERS = 10, 100  # different values, between which the choice is not obvious
+_MOST_INDICATORS = 2 * 10**8  # of classes, one for each sample and class
 
 # Types of pandas, polars and pyarrow whose columns are always classes.
 _CATEGORICAL_TYPE = re.compile(r"categor|enum|dictionary|bool", re.IGNORECASE)
@@ -41,13 +37,10 @@ class Output:
     is_number: bool
     doubt: str | None = None
 
-    def __str__(self) -> str:
-        return f"column {self.name!r} of y"
-
     @property
-    def subject(self) -> tuple[str | Given, ...]:
-        """The column, as parts of a message."""
-        return f"column {self.name!r} of ", Given("y")
+    def subject(self) -> Message:
+        """The column, as messages call it."""
+        return Message(f"column {self.name!r} of ", Given("y"))
 
     @property
     def is_constant(self) -> bool:
@@ -72,7 +65,7 @@ def outputs(y: Any, sample_weight: Any = None, numbers: Sequence[bool] | None = 
     """Return the checked columns of y as numbers or classes; for whole numbers see `_judged`."""
     columns = [
         (name, as_labels(np.asarray(column)[:, None], "y", [name])[:, 0], _is_categorical(column))
-        for name, column in named_columns(y)
+        for name, column in _named_columns(y)
     ]
     if numbers is not None and len(numbers) == len(columns):
         return [Output(name, values, known) for (name, values, _), known in zip(columns, numbers, strict=True)]
@@ -81,11 +74,7 @@ def outputs(y: Any, sample_weight: Any = None, numbers: Sequence[bool] | None = 
 
 
 def _judged(name: Any, values: Array, weights: FloatArray | None, *, categorical: bool) -> Output:
-    """Return a column with the choice between numbers and classes, and a warning if it is not obvious.
-
-    Whole numbers are classes if there are at most 20, and not most of more than five, or all of more than two, occur
-    only once.
-    """
+    """Return a column with the choice between numbers and classes, see `label_kernel`, and a doubt about it."""
     if categorical or values.dtype.kind not in "fiu":
         return Output(name, values, is_number=False)
     counts = np.ones(len(values)) if weights is None else weights
@@ -107,7 +96,7 @@ def _is_categorical(column: Any) -> bool:
     return kind is not None and bool(_CATEGORICAL_TYPE.match(str(kind)))
 
 
-def named_columns(y: Any) -> list[tuple[Any, Any]]:
+def _named_columns(y: Any) -> list[tuple[Any, Any]]:
     """Return names and columns of a dataframe or structured array; those of an array are named by their numbers."""
     if isinstance(y, np.ndarray) and y.dtype.names:
         return [(name, y[name]) for name in y.dtype.names]
@@ -145,29 +134,23 @@ def class_vectors(labels: Array, classes: Array, weights: FloatArray, *, binary:
         raise ValueError(Message(Given("y"), what, *other_kernels))
     members = labels[:, None] == classes
     sizes = weights @ members
-    vectors: FloatArray
     if binary:
-        vectors = np.where(members[:, 1:], 1 / sizes[1], -1 / sizes[0])
-    else:
-        vectors = np.where(members, 1 / sizes, 1 / (sizes - weights.sum()))
-    return vectors
+        return np.asarray(np.where(members[:, 1:], 1 / sizes[1], -1 / sizes[0]))
+    return np.asarray(np.where(members, 1 / sizes, 1 / (sizes - weights.sum())))
 
 
-# In the warning about two classes one of which occurs once.
-WHATEVER = "whatever the data"
+WHATEVER = "whatever the data"  # in the warning about two classes one of which occurs once
 
 
-def rare_classes(subject: tuple[str | Given, ...], classes: Sequence[Any], sizes: NDArray[Any]) -> Message | None:
-    """Return a warning about classes of a single sample, with a remedy; None if there are none, or no others.
-
-    A class adds to the unbiased HSIC by the pairs of its samples alone. Beside a single class, one of a single sample
-    leaves nothing: kernel values of different samples are f_i + f_j.
-    """
+def rare_classes(subject: Message, classes: Sequence[Any], sizes: NDArray[Any]) -> Message | None:
+    """Return a warning about classes of a single sample, with a remedy; None if there are none, or no others."""
+    # A class adds to the unbiased HSIC by the pairs of its samples alone. Beside a single class, one of a single sample
+    # leaves nothing: kernel values of different samples are f_i + f_j.
     once = [repr(label) for label, size in zip(classes, sizes, strict=True) if size == 1]
     if not once or len(once) == len(classes):
         return None
     if len(classes) == 2:
-        nothing = "the unbiased HSIC is zero" if len(subject) == 1 else "it adds nothing to the unbiased HSIC"
+        nothing = "the unbiased HSIC is zero" if subject == "y" else "it adds nothing to the unbiased HSIC"
         what = f"the class {once[0]} once and one other class, so {nothing} {WHATEVER}; add samples of that class"
     elif len(once) == 1:
         what = f"the class {once[0]} once, which adds nothing to the unbiased HSIC; remove its sample or merge it "
@@ -175,19 +158,18 @@ def rare_classes(subject: tuple[str | Given, ...], classes: Sequence[Any], sizes
     else:
         what = f"{len(once)} classes once ({first_few(once, 3)}), which add nothing to the unbiased HSIC; remove their "
         what += "samples or merge them with others"
-    return Message(*subject, f" has {what}")
+    return Message(*subject.parts, f" has {what}")
 
 
 def balanced_class_vectors(output: Output, weights: FloatArray) -> tuple[FloatArray, Array]:
     """Return vectors of an output, whose squared lengths sum to one, and its classes; zeros if there is only one."""
-    if output.values.dtype.kind in "mM" or target_type(output.values, str(output)) == "unknown":
-        raise TypeError(
-            f"{output} has dtype {output.values.dtype} (first value {output.values[0]!r}); accepted: classes or numbers"
-        )
-    classes = sorted_classes(output.values[weights > 0], str(output))
+    values, subject = output.values, output.subject
+    if values.dtype.kind in "mM" or target_type(values, subject) == "unknown":
+        raise TypeError(f"{subject} has dtype {values.dtype} (first value {values[0]!r}); accepted: classes or numbers")
+    classes = sorted_classes(values[weights > 0], subject)
     if len(classes) == 1:
         return np.zeros((len(weights), 1)), classes
-    vectors = class_vectors(output.values, classes, weights, binary=len(classes) == 2)
+    vectors = class_vectors(values, classes, weights, binary=len(classes) == 2)
     return vectors / np.sqrt(weights @ np.square(vectors).sum(axis=1)), classes
 
 

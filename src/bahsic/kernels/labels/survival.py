@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from bahsic.kernels.labels.outputs import Output, named_columns
-from bahsic.kernels.rows import Array, FloatArray, as_labels, as_weights, row_blocks
+from bahsic.kernels.labels.outputs import Output, outputs
+from bahsic.kernels.rows import Array, FloatArray, frequencies, row_blocks
 from bahsic.parameters import Given, Message
 
-# Most columns of the curves; with more event times, neighbouring ones share a column.
-_MOST_COLUMNS = 512
-
+_MOST_COLUMNS = 512  # of the curves; with more event times, neighbouring ones share a column
 _ACCEPTED = "two columns, the event (booleans, or 0 and 1) and the time (numbers)"
 
 
@@ -30,8 +28,7 @@ def survival_vectors(y: Any, sample_weight: Any = None) -> FloatArray:
     a Gaussian kernel of d is a Laplacian one of the ranks. In ties, censoring comes after the event.
     """
     event, time = _event_and_time(y)
-    weights = as_weights(sample_weight, len(time))
-    weights = np.ones(len(time)) if weights is None else weights
+    weights = frequencies(sample_weight, len(time))
     seen = event & (weights > 0)
     if not seen.any():
         what = f" has no event among {len(time)} subjects"
@@ -41,9 +38,11 @@ def survival_vectors(y: Any, sample_weight: Any = None) -> FloatArray:
     cells = _cells(jumps)
     masses = np.add.reduceat(jumps, cells)
     roots = np.sqrt(np.where(masses > 0, masses, 1.0))  # with very different weights a jump may round to zero
+    known = np.append(1.0, survival)[np.searchsorted(times, time, side="right")]  # S(c), 1 before all events
+    known = np.where(event | (known == 0), np.inf, known)  # survival is zero after an event
     vectors = np.empty((len(time), len(cells)))
     for rows in row_blocks(len(time)):
-        curves = _curves(times, survival, event[rows], time[rows])
+        curves = np.where(times < time[rows, None], 1.0, survival / known[rows, None])  # S_i at the event times
         vectors[rows] = np.add.reduceat(curves * jumps, cells, axis=1) / roots
     return vectors
 
@@ -58,13 +57,6 @@ def kaplan_meier(times: Array, event: Array, time: Array, weights: FloatArray) -
     return survival, np.append(1.0, survival[:-1]) * hazards
 
 
-def _curves(times: Array, survival: FloatArray, event: Array, time: Array) -> FloatArray:
-    """Return curves S_i at the event times, shape (subjects, times)."""
-    known = np.append(1.0, survival)[np.searchsorted(times, time, side="right")]  # S(c), 1 before all events
-    known = np.where(event | (known == 0), np.inf, known)  # survival is zero after an event
-    return np.where(times < time[:, None], 1.0, survival / known[:, None])
-
-
 def _cells(jumps: FloatArray) -> Array:
     """Return the first event time of each column: all, or those that divide the probability into equal parts."""
     if len(jumps) <= _MOST_COLUMNS:
@@ -76,44 +68,32 @@ def _cells(jumps: FloatArray) -> Array:
 
 def _event_and_time(y: Any) -> tuple[Array, Array]:
     fields = getattr(getattr(y, "dtype", None), "names", None)
-    columns = named_columns(y) if fields or hasattr(y, "columns") or np.ndim(y) == 2 else []
+    columns = outputs(y, numbers=(True, True)) if fields or hasattr(y, "columns") or np.ndim(y) == 2 else []
     if len(columns) != 2:
         shape = f"{len(columns)} columns" if columns else f"type {type(y).__name__}, no fields"
         raise ValueError(Message(Given("y"), f" has {shape}; accepted for survival: {_ACCEPTED}"))
-    found = [(name, _typed(as_labels(np.asarray(column)[:, None], "y", [name])[:, 0])) for name, column in columns]
-    if is_event(found[1][1]) and not is_event(found[0][1]):
-        found.reverse()
-    (_, event), (time_name, time) = found
-    if not is_event(event) or time.dtype.kind not in "fiu":
-        shown = ", ".join(f"{name!r} ({values.dtype})" for name, values in found)
+    event, time = reversed(columns) if _is_event(columns[1]) and not _is_event(columns[0]) else columns
+    if not _is_event(event) or time.values.dtype.kind not in "fiu":
+        shown = ", ".join(f"{column.name!r} ({column.values.dtype})" for column in (event, time))
         raise ValueError(Message(Given("y"), f" has the columns {shown}; accepted for survival: {_ACCEPTED}"))
-    if time.min() < 0:
-        what = f" has the time {time.min()} in column {time_name!r}"
+    if time.values.min() < 0:
+        what = f" has the time {time.values.min()} in column {time.name!r}"
         raise ValueError(Message(Given("y"), what, "; accepted: times from 0 on"))
-    return event.astype(bool), time.astype(np.float64)
+    return event.values.astype(bool), time.values.astype(np.float64)
 
 
-def is_event(values: Array) -> bool:
+def _is_event(column: Output) -> bool:
     """Return whether a column can say if the event was seen: booleans, or the numbers 0 and 1."""
+    values = column.values
     return values.dtype.kind == "b" or (values.dtype.kind in "fiu" and bool(np.isin(values, (0, 1)).all()))
 
 
 def survival_hint(columns: Sequence[Output]) -> Message | None:
     """Return what to say of two outputs that look like the time and the event of survival, or None."""
-    typed = [(column.name, _typed(column.values)) for column in columns]
-    events = [name for name, values in typed if is_event(values) and len(np.unique(values)) == 2]
-    times = [name for name, values in typed if values.dtype.kind in "fiu" and values.min() > 0]
-    if len(typed) != 2 or len(events) != 1 or len(times) != 1:
+    events = [column.name for column in columns if _is_event(column) and len(np.unique(column.values)) == 2]
+    times = [column.name for column in columns if column.values.dtype.kind in "fiu" and column.values.min() > 0]
+    if len(columns) != 2 or len(events) != 1 or len(times) != 1:
         return None
-    return Message(
-        Given("y"),
-        f" looks like survival times (column {times[0]!r}) with their events (column {events[0]!r}) and is treated as "
-        "two outputs; ",
-        Given("target_kernel", "survival"),
-        " treats it as censored times, 'multioutput' as two outputs",
-    )
-
-
-def _typed(values: Array) -> Array:
-    """Return a column, with the type of its entries if it is one of objects."""
-    return np.array(values.tolist()) if values.dtype.kind == "O" else values
+    what = f" looks like survival times (column {times[0]!r}) with their events (column {events[0]!r}) and is treated "
+    otherwise = " treats it as censored times, 'multioutput' as two outputs"
+    return Message(Given("y"), what, "as two outputs; ", Given("target_kernel", "survival"), otherwise)
