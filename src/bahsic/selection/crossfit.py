@@ -209,7 +209,7 @@ def reason(judged: CrossFit, chosen: int, n_needed: int, name: str = "features")
             f"no subset of the {everything} {clearly}predicts the target: "
             f"held-out R2 {shown[best]}{band} at best{skewed if _is_skewed(judged.problem) else ''}"
         )
-    others = [] if best == chosen else [f"{best}: {shown[best]}"]
+    others = [] if best == chosen else [f"{best} {name}: {shown[best]}"]
     others += [] if largest in (chosen, best) else [f"all {largest}: {shown[largest]}"]
     beside = f" ({', '.join(others)})" if others else ""
     verb = "is" if n_needed == 1 else "are"
