@@ -214,7 +214,7 @@ def _changed(before: list[str], after: list[str], line: int) -> str:
 def _replace(row: Row) -> None:
     """Put a row in the place of the one with its key."""
     rows = [row if ROWS.key(old) == ROWS.key(row) else old for old in ROWS.read()]
-    new = Rows(ROWS.path.with_suffix(".new"), ROWS.columns, ROWS.keys)
+    new = Rows(ROWS.path.with_suffix(".new"), ROWS.columns[:-1], ROWS.keys)
     new.path.unlink(missing_ok=True)
     new.append(rows)
     shutil.move(new.path, ROWS.path)

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from argparse import Namespace
 from collections.abc import Mapping
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer
 
-from bahsic import BAHSIC, __version__, hsic_scores, predictability
-from bahsic.cli.arguments import parsed
-from bahsic.cli.selecting import check_report_place, selection, write_report_file
+from bahsic import BAHSIC, FeatureSelector, __version__, hsic_scores, predictability
+from bahsic.cli.selecting import check_report_place, write_report_file
 from bahsic.cli.showing import table
 from bahsic.cli.terminal import Style, has_blocks, selection_text
 from bahsic.datasets import make_xor
+from bahsic.options import recorded_options
+from bahsic.report.result import selection_result
 
 _FULL_BAR = 24  # characters
 _TOP = 12  # features in the table
@@ -28,12 +28,7 @@ def demo(options: Namespace) -> None:
     """Print the demonstration, and write its report if asked for."""
     if options.report is not None:
         check_report_place(options.report)
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "breast_cancer.csv")
-        path.write_text(table(path.stem, 0), encoding="utf-8", newline="")
-        result = selection(parsed(["select", str(path), "--target", "diagnosis", "--quiet"]))[2]
-    del result["timing"]
-    encoding = sys.stdout.encoding
+    result, encoding = _breast_cancer_result(), sys.stdout.encoding
     sys.stdout.write(f"""\
 bahsic {__version__}: select the few features that predict a target
 
@@ -52,6 +47,25 @@ In Python:      from bahsic import FeatureSelector
     sys.stdout.flush()
     if options.report is not None:
         write_report_file(result, options.report, quiet=options.quiet)
+
+
+def _breast_cancer_result() -> dict[str, Any]:
+    """Return what the command finds in the data set that it writes; reading a file would take pandas."""
+    data = load_breast_cancer()
+    y = data.target_names[data.target]
+    selector = FeatureSelector().fit(data.data, y)
+    source = {
+        "name": "breast_cancer.csv",
+        "sha256": hashlib.sha256(table("breast_cancer", 0).encode()).hexdigest(),
+        "n_samples": len(y),
+        "n_features": data.data.shape[1],
+        "target": "diagnosis",
+        "target_kernel": selector.target_kernel_,
+        "options": {},
+    }
+    parameters = {"method": "backward", **{o.name: getattr(selector, o.name) for o in recorded_options()}, "cv": None}
+    names = list(map(str, data.feature_names))
+    return selection_result(selector, data.data, y, names, input=source, parameters=parameters, seed=0)
 
 
 def _one_by_one(result: Mapping[str, Any]) -> str:
