@@ -16,7 +16,7 @@ from table import Row, row
 
 from bahsic import BAHSIC, FOHSIC
 from bahsic.criteria.weights import Weights, label_weights
-from bahsic.data.columns import prepared_columns
+from bahsic.data.standard import Standardisation, prepared_columns
 from bahsic.datasets import make_xor
 from bahsic.engine import scorer_for, threads
 from bahsic.kernels import Gaussian, label_kernel
@@ -123,7 +123,7 @@ def _random_rounds(seed: int) -> Iterator[Round]:
     """Features that leave and enter a random subset of a random case."""
     X, y, _, target, _, statistic, _ = cases.random_case(seed)
     rng = np.random.default_rng(seed)
-    XT, constant = prepared_columns(X, Gaussian(), standardize=True)
+    XT, constant = prepared_columns(X, Gaussian(), Standardisation())
     weights = label_weights(label_kernel(y, target), statistic)
     useful = np.flatnonzero(~constant)
     inside = np.sort(rng.permutation(useful)[: 1 + len(useful) // 2])
@@ -137,7 +137,7 @@ def _random_rounds(seed: int) -> Iterator[Round]:
 def _xor_rounds() -> Iterator[Round]:
     """Rounds of an elimination with many features left, some, and few."""
     X, y, _ = make_xor(300, 100, random_state=0)
-    XT, _ = prepared_columns(X, Gaussian(), standardize=True)
+    XT, _ = prepared_columns(X, Gaussian(), Standardisation())
     weights = label_weights(label_kernel(y))
     for n in (100, 30, 10, 3):
         yield _round(XT, weights, np.arange(n), np.arange(n), 1 / (2 * (n - 1)))

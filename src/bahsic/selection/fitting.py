@@ -55,11 +55,12 @@ def fitting(
     """Open the executor and the progress of a fit with so many searches."""
     X, client, n_jobs, m = problem.data.X, estimator.executor, estimator.n_jobs, len(problem)
     is_local = client is None and not is_dask_array(X)
+    n_threads = thread_count(n_jobs) if is_local else 1  # before BLAS is held to one thread
     with (
         threads(n_jobs, m) if is_local else executor_for(client, X, n_jobs, m) as executor,
         _progress(estimator, n_searches * sum(direction(problem).sizes()), X, y) as advance,
     ):
-        yield Fitting(problem, splits, executor, advance, folder)
+        yield Fitting(problem, splits, executor, advance, folder, n_threads)
 
 
 @contextmanager
@@ -102,6 +103,7 @@ class Fitting:
     executor: Executor
     advance: Callable[[float], object]  # reports work that is done
     folder: Folder | None
+    n_threads: int  # that share the folds
     _stop: Event = field(default_factory=Event)  # set when a search has failed
     _judged: dict[str, Search] = field(default_factory=dict)  # by the kernel's name, on all that are not held out
 
@@ -172,8 +174,7 @@ class Fitting:
 
     def _side_by_side(self, function: Callable[[int, Executor], Result], numbers: range) -> list[Result]:
         """Apply a function to the numbers of folds, several at a time with a thread each; those left over use all."""
-        n_threads = thread_count(self.problem.selector.n_jobs) if self.executor.is_local else 1
-        n_threads = max(1, min(n_threads, len(numbers)))
+        n_threads = max(1, min(self.n_threads, len(numbers)))
         n_beside = len(numbers) - len(numbers) % n_threads if n_threads > 1 else 0
         config = get_config()  # of this thread
 
