@@ -10,7 +10,7 @@ PAGES = ("docs/appendix/performance.md", "docs/evidence/speed.md")
 BENCHMARKS = (
     *("exactness", "draws", "roof", "naive", "few_samples", "together", "peers", "scores", "permutations", "options"),
     *("prediction", "raw_tables", "command"),
-    *("growth", "threads", "memory", "wide_sparse", "csv_memory"),
+    *("growth", "threads", "memory", "wide_sparse", "csv_memory", "versions"),
 )
 
 
