@@ -149,7 +149,7 @@ def _in_days(value: Any) -> float:
 
 
 class ColumnRole(NamedTuple):
-    """How a column was used.
+    """Record of how a column was used.
 
     Attributes
     ----------

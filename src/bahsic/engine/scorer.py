@@ -118,7 +118,7 @@ class Round:
 
 
 class Ranking(ABC):
-    """What a search asks for: the score of a subset, and the candidates that leave or enter it next."""
+    """Base class of scorers: the score of a subset, and the candidates that leave or enter it next."""
 
     @abstractmethod
     def score(self, subset: Indices) -> Round:

@@ -1,4 +1,4 @@
-"""What enters and leaves as a whole in a search."""
+"""Units of a search: columns or groups, which enter and leave as a whole."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ except ImportError:  # scikit-learn < 1.9
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class BaseSelector(NotebookMixin, SelectorMixin, BaseEstimator):
-    """What all selectors share: parameters, the selected features, an executor that is neither copied nor pickled."""
+    """Base class of all selectors: parameters, selected features, an executor that is neither copied nor pickled."""
 
     step: float = 0.1
     kernel: Any = "gaussian"

@@ -116,7 +116,7 @@ class Problem:
 
     @cached_property
     def units(self) -> Units:
-        """What enters or leaves as a whole: columns or groups, without those that take no part unless all are such."""
+        """Columns or groups that enter or leave as a whole, without those that take no part unless all are such."""
         constant, kept, groups = self.data.constant, self.kept, self.selector.feature_groups
         everything = np.arange(len(constant))
         without = np.isin(everything, [*self.data.table.left_out, *self.aside])

@@ -186,7 +186,7 @@ class Search:
 
     @cached_property
     def scorer(self) -> Any:
-        """What says which units are next."""
+        """The scorer that says which units are next."""
         criterion = self.problem.selector.criterion
         if isinstance(criterion, Criterion):
             return CriterionScorer(criterion, self.problem)
