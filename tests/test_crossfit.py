@@ -1,5 +1,7 @@
 """Cross-fitting: held-out predictions, the number and the kernel that they choose, splits, weights, and no finding."""
 
+import threading
+
 import numpy as np
 import pytest
 from sklearn import config_context
@@ -7,6 +9,7 @@ from sklearn.metrics import accuracy_score, roc_auc_score
 from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold, ShuffleSplit, TimeSeriesSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
 
 import crossfit_oracle
 import prediction_oracle
@@ -190,7 +193,7 @@ def test_scores_of_held_out_predictions():
         accuracy = accuracy_score(classes[test], guess[:, 1:].argmax(axis=1))
         expected.append((accuracy, roc_auc_score(binary[test], guess[:, 0])))
     assert (fitted.score_, other.score_) == pytest.approx(np.mean(expected, axis=0))
-    assert BAHSIC(1, cv=3).fit(X, X[:, 0]).score_name_ == "R2"
+    assert BAHSIC(1, cv=3).fit(X, X[:, 0] + X[:, 1]).score_name_ == "R2"
 
 
 def test_groups_and_weights_reach_the_splitter_and_the_fit():
@@ -264,3 +267,16 @@ def test_a_class_that_no_block_holds():
     splits = [(np.arange(200), np.arange(200, 300))]
     selector = BAHSIC("auto", criterion="prediction", cv=splits, block_size=50, random_state=0).fit(X, y)
     assert selector.predictability_ < 1
+
+
+def test_folds_share_the_threads_that_blas_has():
+    threads = set()
+
+    def kernel(A, B):
+        threads.add(threading.get_ident())
+        return A @ B.T
+
+    X = np.random.default_rng(0).normal(size=(40, 4))
+    with threadpool_limits(2, "blas"):
+        BAHSIC("auto", kernel=kernel).fit(X, X[:, 0] + X[:, 1])
+    assert threads - {threading.get_ident()}  # folds run side by side in threads of their own
