@@ -23,16 +23,19 @@ def filled(page: str) -> str:
 
 
 def _commands(rows: list[Line]) -> str:
-    """A line for each table: seconds of the command and of a forest, memory, number of selected features."""
+    """A line for each table: seconds of the command and of the two others, memory, number of selected features."""
     found = {row["what"]: row["note"] for row in rows}
     lines = []
     for what, note in found.items():
         name, _, measured = what.partition(": ")
         if measured == "processor seconds":
-            _, memory, selected = note.split(", ")
-            (times,) = (other for key, other in found.items() if key.startswith(f"{name}: bahsic select"))
-            lines.append([name, *times.split(" against "), memory.removesuffix(" at most"), selected.split()[0]])
-    return table(["samples x features", "bahsic", "forest", "memory", "selected"], lines)
+            seconds, memory, selected = note.split(", ")
+            others = [
+                found.get(f"{name}: bahsic select / {other}", "").partition(" against ")[2]
+                for other in ("SelectFromModel, forest", "permutation importance")
+            ]
+            lines.append([name, seconds, *others, memory.removesuffix(" at most"), selected.split()[0]])
+    return table(["table", "bahsic", "forest", "permutation", "memory", "selected"], lines)
 
 
 def _cells(row: Line) -> list[str]:

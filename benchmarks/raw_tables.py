@@ -1,10 +1,9 @@
-"""Tables as they are found: time of the whole command, error of gradient boosting on what is selected, missing entries.
+"""Tables as they are found: error of gradient boosting on what is selected, missing entries.
 
 The tables are those of shared/data beside the project, or of $BAHSIC_DATA; without them there are no rows.
 """
 
 import os
-import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
@@ -17,7 +16,6 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import StratifiedKFold
 from table import Row, row
-from timing import seconds
 
 from bahsic import BAHSIC
 from bahsic.files import read_data
@@ -28,50 +26,18 @@ _TARGETS = {"titanic": "Survived", "adult": "class", "wisconsin": "diagnosis"}
 # Sets on which "neutral" or "indicator" was decided, and those on which it was confirmed.
 _DECIDED, _CONFIRMED = ("titanic", "wdbc", "heart"), ("adult, 2500 rows", "wine", "ionosphere", "australian")
 
-_FOREST = """
-import sys
-from sklearn.compose import make_column_selector, make_column_transformer
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.feature_selection import SelectFromModel
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
-from bahsic.files import read_data
-data = read_data(sys.argv[1], sys.argv[2])
-encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-text, numbers = make_column_selector(dtype_exclude="number"), make_column_selector(dtype_include="number")
-columns = make_column_transformer((encoder, text), (SimpleImputer(), numbers))
-model = SelectFromModel(RandomForestClassifier(100, random_state=0))
-print(make_pipeline(columns, model).fit(data.X, data.y).transform(data.X).shape)
-"""
-
 
 def rows(*, quick: bool) -> list[Row]:
-    """Ratios of times, and differences of errors in points."""
+    """Differences of errors in points."""
     if not (_DATA / "raw").is_dir():
         print(f"no rows: {_DATA / 'raw'} is not there", file=sys.stderr)
         return []
     names = ["titanic"] if quick else list(_TARGETS)
-    found = [_time("titanic" if quick else "adult", quick=quick), *(_error(name) for name in names)]
+    found = [_error(name) for name in names]
     if quick:
         return found
     sets = [(name, kind) for kind, group in (("decided", _DECIDED), ("confirmed", _CONFIRMED)) for name in group]
     return [*found, *(_missing(name, holes, kind) for name, kind in sets for holes in _holes_of(name))]
-
-
-def _time(name: str, *, quick: bool) -> Row:
-    """The whole command over the whole program with a forest of 100 trees, the same reading, in turn."""
-    path, target = _DATA / "raw" / f"{name}.csv", _TARGETS[name]
-    ours = [sys.executable, "-m", "bahsic", "select", str(path), "--target", target, "--quiet"]
-    theirs = [sys.executable, "-c", _FOREST, str(path), target]
-    times = np.array([[seconds(lambda: _run(words)) for words in (ours, theirs)] for _ in range(1 if quick else 3)])  # noqa: B023
-    own, forest = times.min(axis=0)
-    what = f"{name}.csv: bahsic select / SelectFromModel(RandomForestClassifier(100)), whole programs"
-    return row(what, own / forest, "" if quick else "<= 3", note=f"{own:.3g} s against {forest:.3g} s", seconds=own)
-
-
-def _run(words: list[str]) -> None:
-    subprocess.run(words, check=True, capture_output=True)
 
 
 def _error(name: str) -> Row:

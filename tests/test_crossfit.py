@@ -196,6 +196,19 @@ def test_scores_of_held_out_predictions():
     assert BAHSIC(1, cv=3).fit(X, X[:, 0] + X[:, 1]).score_name_ == "R2"
 
 
+def test_kernels_are_compared_on_some_of_many_samples(tmp_path):
+    """Beyond 1,000 samples by a search of its own, whose checkpoint no fold of the answer reads."""
+    X, y = np.random.default_rng(0).normal(size=(1030, 4)), np.arange(1030) % 2
+    X[:, 0] += 3 * (y - 0.5) * np.sign(X[:, 1])
+    options = {"criterion": "prediction", "kernel": "auto", "step": 1, "checkpoint": tmp_path}
+    first, again = (BAHSIC("auto", **options).fit(X, y) for _ in range(2))
+    folders = {path.relative_to(tmp_path).as_posix() for path in tmp_path.glob("*/*") if path.is_dir()}
+    folds = {f"{first.kernel_}/fold-{number}" for number in (1, 2, 3)}
+    assert folders == {"gaussian/trial", "laplacian/trial", "linear/trial", *folds}
+    assert first.get_support(indices=True).tolist() == again.get_support(indices=True).tolist() == [0, 1]
+    assert first.path_ == again.path_
+
+
 def test_groups_and_weights_reach_the_splitter_and_the_fit():
     X, y, _ = make_xor(n_samples=120, n_features=4, random_state=0)
     groups = np.repeat(np.arange(12), 10)

@@ -50,7 +50,8 @@ def keyword_defaults(selector):
 
 DEFAULTS = keyword_defaults(BAHSIC)
 # Those of the command where they differ.
-OF_COMMAND = {"n_features_to_select": "auto", "kernel": "auto", "criterion": "prediction", "random_state": 0}
+OF_COMMAND = {"n_features_to_select": "auto", "step": 0.2, "kernel": "auto", "criterion": "prediction"}
+OF_COMMAND |= {"random_state": 0}
 # Parameters without an option of the command, and those of which a result says nothing.
 NO_OPTION, NOT_RECORDED = {"statistic", "standardize", "executor", "verbose"}, {"n_jobs", "random_state", "checkpoint"}
 
@@ -126,7 +127,7 @@ def test_results_hold_every_parameter_of_the_command_on_which_they_depend(method
     found = printed("select", "data.npz", "--method", method)
     hidden = NOT_RECORDED | NO_OPTION
     expected = {name: value for name, value in (DEFAULTS | OF_COMMAND).items() if name not in hidden}
-    step = keyword_defaults(BAHSIC if method == "backward" else FOHSIC)["step"]
+    step = 0.2 if method == "backward" else 1
     assert found["parameters"] == {"method": method, **expected, "step": step}
     assert found["seed"] == 0
 
@@ -148,8 +149,11 @@ def test_the_samples_of_this_file_are_complete():
 def test_code_has_a_parameter_unless_it_is_the_default(name, method):
     default = keyword_defaults(BAHSIC if method == "backward" else FOHSIC)[name]
     of_command, flag = OF_COMMAND.get(name, default), f"--{name.replace('_', '-')}"
+    step = 0.2 if method == "backward" else 1  # of the command
+    if name == "step":
+        of_command = step
     for value in (OTHERS[name], default, of_command):
-        result = result_with(method=method, **{name: value})
+        result = result_with(method=method, **{"step": step, name: value})
         in_python = f", {name}=" in python_code(result).text
         front = name == "criterion" and value == "prediction" and method == "backward"  # the default of that class
         assert ("FeatureSelector(" in python_code(result).text) == front

@@ -9,7 +9,7 @@ import sklearn
 from sklearn.base import clone
 
 import oracle
-from bahsic import BAHSIC, FOHSIC, hsic_variance
+from bahsic import BAHSIC, FOHSIC, FeatureSelector, hsic_variance
 from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Polynomial, label_kernel
 from pairwise import pairwise
 from selecting import SELECTORS, drawn, order, selectors_in_turn, standardised
@@ -33,6 +33,9 @@ def test_constant_features_are_reported_once_and_selected_last(selector, constan
     assert len(caught) == 1
     assert sorted(order(fitted)[20 - len(constant) :].tolist()) == list(constant)
     assert caught[0].filename == __file__
+    with pytest.warns(UserWarning, match="constant") as caught:
+        FeatureSelector(1).fit(X, y)
+    assert {warning.filename for warning in caught} == {__file__}
     if len(constant) == 20:
         assert max(abs(step.hsic) for step in fitted.path_) < 1e-15
 

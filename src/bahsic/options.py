@@ -47,7 +47,9 @@ class Option:
 
     def command_default(self, method: str | None = None) -> Any:
         """Return the default of the command for a search."""
-        return self.selector_default(method) if self.default_of_command is _SAME else self.default_of_command
+        if self.default_of_command is _SAME or (method == "forward" and self.depends_on_method):
+            return self.selector_default(method)
+        return self.default_of_command
 
     def of_command(self, command: str) -> Option:
         """Return the option as a command has it."""
@@ -68,7 +70,7 @@ OPTIONS: Final = (
            ("auto",), ("-k", "--n-features-to-select", "--n-features"), default_of_command="auto"),
     Option("step", "amount", 0.1,
            "features that leave or enter in a round: a number, or a fraction of those that remain",
-           (), ("--step",), forward_default=1),
+           (), ("--step",), forward_default=1, default_of_command=0.2),
     Option("kernel", "choice", "gaussian",
            "kernel on the features; auto (select only): the best of gaussian, laplacian and linear",
            ("auto", "gaussian", "laplacian", "linear", "polynomial", "inverse_distance"), ("--kernel",), _JUDGING,

@@ -107,6 +107,7 @@ def write_report_file(result: dict[str, Any], path: Path, *, quiet: bool) -> Non
 
 def _selector(options: Namespace, source: inputs.Input, groups: list[str] | None) -> Any:
     values = [(option, getattr(options, option.name)) for option in options_of("select")]
+    values = [(o, o.command_default(options.method) if o.depends_on_method and v is None else v) for o, v in values]
     given: dict[str, Any] = {o.name: None if value == o.none else value for o, value in values if value is not None}
     given["categorical_features"] = inputs.categorical_columns(options.categorical_features, source)
     given["feature_groups"] = groups

@@ -12,7 +12,7 @@ from bahsic.engine import reference
 
 # Work from which on loading the loops takes less time than they save: pairs of samples, and what calling numpy costs in
 # terms of these, for each candidate that is scored. A search scores each feature about ten times.
-_WORTH, _CALL, _ROUNDS = 2e8, 15_000, 10
+_WORTH, _CALL, _ROUNDS = 1e8, 15_000, 10
 
 VARIABLE = "BAHSIC_COMPILED"  # of the environment: "auto", "always" whatever the size, or "0" for never
 

@@ -143,7 +143,11 @@ class Selector(CallbackSupportMixin, BaseSelector):
         """
         with unchanged_on_error(self):
             self._fit(X, y, sample_weight, groups)
+            self._remember(X, y)
         return self
+
+    def _remember(self, X: Any, y: Any) -> None:
+        """Keep what methods need beside the selection; nothing by default."""
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
         if y is None:

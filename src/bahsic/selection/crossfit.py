@@ -15,7 +15,7 @@ import numpy as np
 from scipy.stats import skew
 
 from bahsic.arrays import Array, Indices, Mask
-from bahsic.criteria.blocks import MOST_HELD_OUT
+from bahsic.criteria.blocks import MOST_HELD_OUT, some_samples
 from bahsic.criteria.prediction import CLEARLY, mean_error
 from bahsic.kernels import LabelKernel
 from bahsic.parameters import Given, Message, is_auto, is_count
@@ -25,8 +25,8 @@ from bahsic.selection.problem import Problem
 # cv="auto": so many folds, and fewer from so many samples on. With blocks, held-out samples judge instead.
 FOLDS, FEWER_FOLDS, MANY_SAMPLES = 5, 3, 1000
 
-# Kernels are compared on the first folds that have so many samples together. With held-out samples, the first of these
-# so many search and so many judge instead.
+# Kernels are compared on the first folds that have so many samples together; with more than `MANY_SAMPLES` by a search
+# on so many of those that choose the features, and so many of those that judge.
 _COMPARED, _SEARCH, _JUDGE = 200, 700, 1000
 
 _FEWEST = 4  # samples that can choose features
@@ -75,9 +75,10 @@ def problem_splits(
 
 
 def trial_splits(problem: Problem, splits: Sequence[Split]) -> Sequence[Split]:
-    """Return the splits that compare kernels: the first folds, or some of the samples where others are held out."""
-    if problem.n_held_out:
-        return [Split(splits[0].train[:_SEARCH], splits[0].test[:_JUDGE])]
+    """Return the splits that compare kernels: the first folds, or some samples of the first if there are many."""
+    if len(problem) > MANY_SAMPLES:
+        train, test = splits[0]
+        return [Split(train[some_samples(len(train), _SEARCH)], test[some_samples(len(test), _JUDGE)])]
     judged = np.cumsum([len(split.test) for split in splits])
     return splits[: 1 + int(np.searchsorted(judged, _COMPARED))]
 

@@ -210,7 +210,7 @@ class BAHSICCV(MetaEstimatorMixin, BaseSelector):
             raise ValueError(f"{what}; accepted: at most {len(units)}")
         judge = partial(judged, samples, pairs, max(smallest, units.n_kept))
         with fitting(self, problem, splits, y, folder, len(splits) * len(problem.kernels)) as searches:
-            scored = [searches.folds(kernel, splits, judge, regressions=False) for kernel in problem.kernels]
+            scored = searches.folds(problem.kernels, splits, judge, regressions=False)
         best = int(np.argmax([np.mean([fold.scores for fold in folds], axis=0).max() for folds in scored]))
         folds = scored[best]
         scores = np.array([fold.scores for fold in folds])

@@ -12,6 +12,7 @@ from concurrent.futures import FIRST_EXCEPTION, CancelledError, ThreadPoolExecut
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import product
 from threading import Event, Lock
 from typing import Any, TypeVar
 
@@ -129,61 +130,67 @@ class Fitting:
         best, known = problem.kernel, list[Fold]()
         if len(problem.kernels) > 1:
             trial = trial_splits(problem, splits)
-            judged = [CrossFit(problem, self.folds(kernel, trial, predict)) for kernel in problem.kernels]
+            judged = [CrossFit(problem, folds) for folds in self.folds(problem.kernels, trial, predict)]
             at = int(np.argmin([fit.mean_losses[fit.best if auto else problem.number] for fit in judged]))
             best, known = problem.kernels[at], list(judged[at].folds) if trial[0] is splits[0] else []
-        return best, CrossFit(problem, [*known, *self.folds(best, splits, predict, len(known))])
+        (folds,) = self.folds([best], splits, predict, len(known))
+        return best, CrossFit(problem, [*known, *folds])
 
     def folds(
         self,
-        kernel: Kernel,
+        kernels: Sequence[Kernel],
         splits: Sequence[Split],
         judge: Callable[[Trained], Result],
         first: int = 0,
         *,
         regressions: bool = True,
-    ) -> list[Result]:
-        """Search on the training part of each split, from ``first`` on, and judge the subsets."""
-        problem = self.problem.with_kernel(kernel)
-        problem.label_features  # noqa: B018 - computed once, before the threads ask for it
+    ) -> list[list[Result]]:
+        """Search with each kernel on the training part of each split, from ``first`` on, and judge the subsets."""
+        self.problem.label_features  # noqa: B018 - computed once, before the threads ask for it
+        problems = [self.problem.with_kernel(kernel) for kernel in kernels]
 
-        def fold(number: int, executor: Executor) -> Result:
-            is_final = problem.n_held_out > 0 and len(splits[number].train) == len(problem.searched)
-            name = f"fold-{number + 1}" if is_final or not problem.n_held_out else "trial"
-            folder = self.folder and self.folder.inner(kernel_name(kernel), name)
-            part, columns = problem.split(*splits[number])
+        def fold(problem: Problem, number: int, executor: Executor) -> Result:
+            split, kernel = splits[number], kernel_name(problem.kernel)
+            is_final = problem.n_held_out > 0 and split is self.splits[number]
+            name = f"fold-{number + 1}" if split is self.splits[number] else "trial"
+            folder = self.folder and self.folder.inner(kernel, name)
+            part, columns = problem.split(*split)
             search = self._run(part, executor, folder, regressions=regressions)
             if is_final:
-                self._judged[kernel_name(kernel)] = search
-            return judge(Trained(number, splits[number], search, columns, folder))
+                self._judged[kernel] = search
+            return judge(Trained(number, split, search, columns, folder))
 
-        return self._side_by_side(fold, range(first, len(splits)))
+        numbers = range(first, len(splits))
+        results = iter(self._side_by_side(fold, list(product(problems, numbers))))
+        return [[next(results) for _ in numbers] for _ in problems]
 
     def needed(self, kernel: Kernel, judged: CrossFit, size: int, units: Indices) -> CrossFit:
         """Let each fold predict with what it needs of its best so many units; held-out samples with the given ones."""
         problem, known = self.problem.with_kernel(kernel), self._judged.get(kernel_name(kernel))
 
-        def fold(number: int, executor: Executor) -> Fold:
+        def fold(_: Problem, number: int, executor: Executor) -> Fold:
             before, (part, columns) = judged.folds[number], problem.split(*self.splits[number])
             search = known or Search(part, executor, regressions=True)
             best = units if known else search.needed(before.order, size)
             (values,) = search.predicted(columns, [best])
             return replace(before, order=best, predictions={**before.predictions, size: values})
 
-        return CrossFit(self.problem, self._side_by_side(fold, range(len(self.splits))))
+        return CrossFit(self.problem, self._side_by_side(fold, [(problem, at) for at in range(len(self.splits))]))
 
-    def _side_by_side(self, function: Callable[[int, Executor], Result], numbers: range) -> list[Result]:
-        """Apply a function to the numbers of folds, several at a time with a thread each; those left over use all."""
-        n_threads = max(1, min(self.n_threads, len(numbers)))
-        n_beside = len(numbers) - len(numbers) % n_threads if n_threads > 1 else 0
+    def _side_by_side(
+        self, function: Callable[[Problem, int, Executor], Result], folds: Sequence[tuple[Problem, int]]
+    ) -> list[Result]:
+        """Apply a function to folds by their numbers, several at a time with a thread each; those left over use all."""
+        n_threads = max(1, min(self.n_threads, len(folds)))
+        n_beside = len(folds) - len(folds) % n_threads if n_threads > 1 else 0
         config = get_config()  # of this thread
 
-        def call(number: int) -> Result:
+        def call(fold: tuple[Problem, int]) -> Result:
             with config_context(**config):
-                return function(number, Executor())
+                return function(*fold, Executor())
 
         with fair_switching(), ThreadPoolExecutor(n_threads) as pool:
-            futures = [pool.submit(call, number) for number in numbers[:n_beside]]
+            futures = [pool.submit(call, fold) for fold in folds[:n_beside]]
             try:
                 for future in wait(futures, return_when=FIRST_EXCEPTION).done:
                     future.result()
@@ -192,7 +199,7 @@ class Fitting:
                 pool.shutdown(cancel_futures=True)
                 raise
         beside = [future.result() for future in futures]
-        return beside + [function(number, self.executor) for number in numbers[n_beside:]]
+        return beside + [function(*fold, self.executor) for fold in folds[n_beside:]]
 
     def _run(self, problem: Problem, executor: Executor, folder: Folder | None, *, regressions: bool) -> Search:
         search = Search(problem, executor, regressions=regressions)

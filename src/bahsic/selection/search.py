@@ -261,17 +261,20 @@ class Search:
         total = [np.zeros((m - n, Y.shape[1])) for _ in known]
         ends = pairwise([*self.problem.starts, n])
         blocks = [slice(start, stop) for start, stop in ends if start < len(known[0].coefficients)]
+        intercepts = []
         for block in blocks:
             i, size = block.start, float(w[block].sum())  # of sample i the residual is known: lambda a_i / w_i
-            first = kernels.blocks(slice(i, i + 1), block)
-            parts = [fit.coefficients[block] for fit in known]
-            intercepts = [
-                Y[i] - fit.ridge * size * a[0] / w[i] - K @ a for fit, a, K in zip(known, parts, first, strict=True)
-            ]
-            for start in range(n, m, _TOGETHER):
-                rows = slice(start, min(start + _TOGETHER, m))
-                for out, K, a, intercept in zip(total, kernels.blocks(rows, block), parts, intercepts, strict=True):
-                    out[rows.start - n : rows.stop - n] += K @ a + intercept
+            pairs = zip(known, kernels.blocks(slice(i, i + 1), block), strict=True)
+            residuals = ((fit.ridge * size / w[i], fit.coefficients[block], K) for fit, K in pairs)
+            intercepts.append([Y[i] - share * a[0] - K @ a for share, a, K in residuals])
+
+        def add(start: int) -> None:
+            rows = slice(start, min(start + _TOGETHER, m))
+            for block, means in zip(blocks, intercepts, strict=True):
+                for out, fit, K, mean in zip(total, known, kernels.blocks(rows, block), means, strict=True):
+                    out[rows.start - n : rows.stop - n] += K @ fit.coefficients[block] + mean
+
+        self._executor.map(add, range(n, m, _TOGETHER))
         return [out / len(blocks) for out in total]
 
     def needed(self, order: Indices, size: int) -> Indices:
