@@ -39,17 +39,15 @@ _CHOICES = {
     "scale": {
         HSIC: '`Gaussian("dimension")`',
         "bahsic_median": '`Gaussian("median")`',
-        "bahsic_optimise": '`Gaussian("optimise")`',
     },
-    "step": {HSIC: "`step=0.1`", "bahsic_step1": "`step=1`"},
+    "step": {PREDICTION: "`step=0.1`", "prediction_step": "`step=0.2`"},
     "number": {"prediction_auto": '`"auto"`', PREDICTION: "5", "all": "all features"},
 }
 # What the page says about them: the first errs no more than the second, or by half a point at most.
 _SAID = (
     ("criterion", PREDICTION, HSIC, 0.0),
     ("scale", HSIC, "bahsic_median", 0.5),
-    ("scale", HSIC, "bahsic_optimise", 0.0),
-    ("step", HSIC, "bahsic_step1", 0.5),
+    ("step", "prediction_step", PREDICTION, 0.5),
     ("number", "prediction_auto", "all", 0.5),
     ("number", "prediction_auto", PREDICTION, 0.0),
 )

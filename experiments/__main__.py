@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from experiments.frame import NAMES, RESULTS, Cell, Experiment, experiment_named
+from experiments.rows import VERSION
 from experiments.runner import Run
 
 _DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -48,6 +49,21 @@ def _wanted(experiment: Experiment, cells: Sequence[Cell], only: Sequence[tuple[
     return cells
 
 
+def _stale(options: argparse.Namespace) -> int:
+    """Count the cells without rows, and those whose rows another version of the code made; 1 if there are any."""
+    n_stale = 0
+    for experiment in _experiments(options):
+        store = experiment.store(options.results)
+        cells = _wanted(experiment, experiment.grid(options.quick, options.results), options.only)
+        versions = {store.key(row): row[VERSION] for row in store.read()}
+        lacking = sum(store.key(cell) not in versions for cell in cells)
+        ours = [cell for cell in cells if experiment.ours(cell) and store.key(cell) in versions]
+        older = sum(versions[store.key(cell)] != experiment.version(cell) for cell in ours)
+        n_stale += lacking + older
+        print(f"{experiment.name}: of {len(cells)} cells {lacking} have no rows, {older} have rows of other code")
+    return int(n_stale > 0)
+
+
 def _figure(options: argparse.Namespace) -> int:
     for experiment in _experiments(options):
         for path in experiment.figure(experiment.store(options.results).read(), options.output):
@@ -74,7 +90,7 @@ def _written(path: Path, text: str, *, check: bool) -> int:
     return 0
 
 
-_ACTIONS = {"run": _run, "figure": _figure, "page": _page}
+_ACTIONS = {"run": _run, "stale": _stale, "figure": _figure, "page": _page}
 
 
 def _experiments(options: argparse.Namespace) -> list[Experiment]:
@@ -94,7 +110,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         action="append",
         default=[],
         metavar="KEY=VALUE,...",
-        help="run: only cells with one of these values, as in dataset=wine,wdbc; may be given several times",
+        help="run, stale: only cells with one of these values, as in dataset=wine,wdbc; may be given several times",
     )
     parser.add_argument(
         "--renew", action="store_true", help="run: also cells whose rows were made by another version of the code"

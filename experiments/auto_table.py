@@ -25,7 +25,7 @@ def sizes_chosen(rows: Sequence[Row]) -> dict[tuple[str, str], float]:
 
 def compared(found: Summaries) -> list[str]:
     """The data sets on which each rule finished, and all features have a result."""
-    needed = [*names("auto", "past"), "all"]
+    needed = [*names("auto"), "all"]
     there = {key for key, summary in found.items() if summary.finished}
     return [dataset for dataset in SIZES if there.issuperset((dataset, name) for name in needed)]
 
@@ -52,7 +52,7 @@ def summary_table(judged: Mapping[str, Summaries], rows: Sequence[Row]) -> str:
         "worst",
         *(f"more error, {judge}" for judge in JUDGES if judge != SVM),
     ]
-    return markdown(header, [_line(judged, numbers, rule, datasets) for rule in names("auto", "past") if datasets])
+    return markdown(header, [_line(judged, numbers, rule, datasets) for rule in names("auto") if datasets])
 
 
 def _line(
@@ -82,7 +82,7 @@ def _number_and_error(number: float | None, summary: Summary | None) -> str:
 
 def numbers_table(found: Summaries, rows: Sequence[Row]) -> str:
     """A line for each data set: the mean number of features and the error of each rule, and those of all features."""
-    numbers, rules = sizes_chosen(rows), names("auto", "past")
+    numbers, rules = sizes_chosen(rows), names("auto")
     lines = [
         [
             dataset,

@@ -69,6 +69,11 @@ def _figure(rows: list[Row], folder: Path) -> list[Path]:
     return bands_figure(SUBJECTS, data_folder(), folder)
 
 
+def _selected_by_us(cell: Cell) -> bool:
+    """Whether this library chooses frequencies or channels; it takes no part in CSP, CSSP, CSSSP and random choices."""
+    return cell["method"] not in ("csp", "cssp", "csssp") and "random" not in cell["method"]
+
+
 EXPERIMENT = Experiment(
     name="eeg",
     keys=("subject", "method", "repeat"),
@@ -76,5 +81,6 @@ EXPERIMENT = Experiment(
     grid=grid,
     rows=rows,
     figure=_figure,
+    ours=_selected_by_us,
     repeats=("repeat",),
 )

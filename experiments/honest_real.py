@@ -18,9 +18,6 @@ _GENES = {"colon": (62, 2000), "leukemia": (72, 7129), "lymphoma": (62, 4026)}
 #: Samples and features of each set.
 SIZES = {name: size for name, size in (real.SIZES | real.MORE | _GENES).items() if size[0] <= _MOST_SAMPLES}
 
-# With more features than these, forward selection of all of them one by one takes hours.
-_MOST_FORWARD = 1000
-
 
 def cells(quick: bool) -> list[Cell]:
     """Return sets, variants and folds, the small sets first."""
@@ -29,7 +26,6 @@ def cells(quick: bool) -> list[Cell]:
         {"part": "real", "problem": name, "n_samples": SIZES[name][0], "n_noise": "", "variant": variant, "run": number}
         for name in names
         for variant in VARIANTS
-        if variant != "prediction_forward" or SIZES[name][1] <= _MOST_FORWARD
         for number in range(1 if quick else FOLDS)
     ]
 

@@ -12,7 +12,7 @@ from experiments.markdown import markdown
 from experiments.rows import Row
 
 #: The variant that is shown in detail.
-DETAILED = "prediction"
+DETAILED = "selector"
 
 
 def of_part(rows: Iterable[Row], part: str) -> dict[str, list[Row]]:

@@ -26,18 +26,11 @@ class Variant(NamedTuple):
 VARIANTS: dict[str, Variant] = {
     "prediction": Variant("prediction", options={"criterion": "prediction"}),
     "hsic": Variant("HSIC", options={"criterion": "hsic"}),
-    "prediction_kernel": Variant("prediction, kernel auto", options={"criterion": "prediction", "kernel": "auto"}),
-    "prediction_forward": Variant("prediction, forward", "FOHSIC", {"criterion": "prediction"}),
+    "selector": Variant("FeatureSelector", "FeatureSelector"),
     ALL: Variant("all features"),
 }
 
-#: The rule before cross-fitting, which chose the number by leave-one-out; its rows can't be made again.
-PAST: dict[str, Variant] = {
-    "prediction_before": Variant("prediction, leave-one-out (before)"),
-    "hsic_before": Variant("HSIC, leave-one-out (before)"),
-}
-
-TITLES = {name: variant.title for name, variant in (VARIANTS | PAST).items()}
+TITLES = {name: variant.title for name, variant in VARIANTS.items()}
 
 
 class Selection(NamedTuple):

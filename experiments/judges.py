@@ -1,6 +1,7 @@
-"""The features chosen for Table 1, judged by a random forest and by nearest neighbours.
+"""The features chosen for Table 1, and 5 and 10 genes, judged by a random forest and by nearest neighbours.
 
-The paper's judge, a support vector machine, has its errors in the rows of `experiments.real`; it is called "svm" here.
+The paper's judge, a support vector machine, has its errors in the rows of `experiments.real` and `experiments.genes`;
+it is called "svm" here.
 """
 
 from collections.abc import Callable
@@ -9,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from experiments import real
+from experiments import genes, real
 from experiments.baselines import Order, Task
 from experiments.data import load
-from experiments.evaluation import Fold, error_of, fold, splits
+from experiments.evaluation import FOLDS, Fold, error_of, fold, splits
 from experiments.frame import Cell, Experiment
 from experiments.methods import METHODS
 from experiments.rows import VERSION, Row
@@ -22,7 +23,7 @@ JUDGES = (SVM, FOREST, NEIGHBOURS)
 TIME_LIMIT = 120.0
 
 #: Methods that give five features, and references to compare these with.
-JUDGED = ("paper", "today", "option", "prediction", "auto", "past", "reference")
+JUDGED = ("paper", "today", "option", "prediction", "auto", "reference")
 
 
 def _forest(task: Task, seed: int) -> Any:
@@ -45,25 +46,26 @@ TRAINED: dict[str, Callable[[Task, int], Any]] = {FOREST: _forest, NEIGHBOURS: _
 def grid(quick: bool, results: Path) -> list[Cell]:
     """The folds of the paper's sets that have been run, once for each judge, the small sets first."""
     kept = ("dataset", "method", "n_features", "fold", "features", VERSION)
-    cells = [
-        {name: row[name] for name in kept} | {"judge": judge}
+    table = [
+        row
         for row in real.EXPERIMENT.store(results).read()
         if row["dataset"] in real.SIZES and METHODS[row["method"]].kind in JUDGED and row["features"] != real.STOPPED
         if not quick or (row["dataset"], row["fold"]) == ("wine", "0")
-        for judge in TRAINED
     ]
+    few = [] if quick else genes.judged_rows(genes.EXPERIMENT.store(results).read())
+    cells = [{name: row[name] for name in kept} | {"judge": judge} for row in (*table, *few) for judge in TRAINED]
     return sorted(cells, key=_cost)
 
 
 def _cost(cell: Cell) -> int:
-    n_samples, n_features = real.SIZES[cell["dataset"]]
+    n_samples, n_features = real.SIZES.get(cell["dataset"], (0, 0))
     return n_samples * n_features if cell["features"] == "all" else n_samples
 
 
 def rows(cell: Cell, folder: Path | None) -> list[Row]:
     """The error of the same features in the same fold."""
     data = load(cell["dataset"], folder)
-    part = fold(data, *splits(data)[int(cell["fold"])])
+    part = fold(data, *splits(data, genes.FOLDS.get(cell["dataset"], FOLDS))[int(cell["fold"])])
     machine = TRAINED[cell["judge"]](data.task, int(cell["fold"]))
     return [{"error": f"{error_of(machine, part, _chosen(part, cell['features']), data.task):.4f}"}]
 
@@ -84,7 +86,7 @@ def judged(judge: str, table: list[Row], rows: list[Row]) -> list[Row]:
     if judge == SVM:
         return of_paper
     late = [row for row in of_paper if row["features"] == real.STOPPED]
-    return [row for row in rows if row["judge"] == judge] + late
+    return [row for row in rows if row["judge"] == judge and row["dataset"] in real.SIZES] + late
 
 
 def stopped(cell: Cell) -> list[Row]:

@@ -13,13 +13,8 @@ from experiments import junk_forest, junk_tables, raw
 from experiments.frame import Cell, Experiment
 from experiments.raw import Table
 from experiments.rows import Row
-from experiments.version import version
 
 TIME_LIMIT = 1200.0
-
-#: Variants: the selection of this code, and that of the code before copies and useless columns were dealt with.
-OURS, BEFORE = "ours", "before"
-_VERSION_BEFORE = "0.1.0+9a329db9"
 
 N_NOISE = 50
 LEVELS = (30, 150)
@@ -185,10 +180,9 @@ PARTS = {
 
 
 def grid(quick: bool, results: Path) -> list[Cell]:
-    """Return the cells of all parts, of the variant that this code makes."""
-    variant = BEFORE if version(ours=True) == _VERSION_BEFORE else OURS
+    """Return the cells of all parts."""
     return [
-        {"part": name, "problem": problem, "added": added, "variant": variant, "run": run}
+        {"part": name, "problem": problem, "added": added, "run": run}
         for name, part in PARTS.items()
         for run in range(min(2, part.n_runs) if quick else part.n_runs)
         for problem in (part.quick if quick else part.problems)
@@ -206,7 +200,7 @@ def stopped(cell: Cell) -> list[Row]:
     return [{"seconds": f"{TIME_LIMIT:.0f}"}]
 
 
-_KEYS = ("part", "problem", "added", "variant", "run")
+_KEYS = ("part", "problem", "added", "run")
 
 EXPERIMENT = Experiment(
     name="junk",

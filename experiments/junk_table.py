@@ -5,56 +5,53 @@ from itertools import combinations
 
 import numpy as np
 
-from experiments.junk import BEFORE, COMPARED, FOLDS, LEVELS, LEVELS_REAL, N_SUBSAMPLES, OURS, PARTS, REAL, names_in
+from experiments.junk import COMPARED, FOLDS, LEVELS, LEVELS_REAL, N_SUBSAMPLES, PARTS, REAL, names_in
 from experiments.junk_tables import COPIED
 from experiments.markdown import markdown
 from experiments.rows import Row
 
-TITLES = {OURS: "now", BEFORE: "before"}
 
-
-def of_part(rows: Iterable[Row], part: str, variant: str) -> list[Row]:
-    """Return the rows of a part and variant that were finished."""
-    return [row for row in rows if (row["part"], row["variant"]) == (part, variant) and row["number"] != ""]
+def of_part(rows: Iterable[Row], part: str) -> list[Row]:
+    """Return the rows of a part that were finished."""
+    return [row for row in rows if row["part"] == part and row["number"] != ""]
 
 
 def summary(rows: Sequence[Row]) -> str:
-    """Return a line for each kind of junk with the bar and what each variant selects, in how many runs."""
-    lines = [[title, bar, *(count(rows, variant) for variant in TITLES)] for title, bar, count in _COUNTS]
-    return markdown(["", "bar", *TITLES.values()], lines)
+    """Return a line for each kind of junk with the bar and what is selected, in how many runs."""
+    return markdown(["", "bar", "selected"], [[title, bar, count(rows)] for title, bar, count in _COUNTS])
 
 
-def _copies(rows: Sequence[Row], variant: str) -> str:
-    return _share(of_part(rows, "copies", variant), lambda row: int(row["junk"]) > 0)
+def _copies(rows: Sequence[Row]) -> str:
+    return _share(of_part(rows, "copies"), lambda row: int(row["junk"]) > 0)
 
 
-def _random_categories(levels: int) -> Callable[[Sequence[Row], str], str]:
-    def count(rows: Sequence[Row], variant: str) -> str:
-        found = [row for row in of_part(rows, "categories", variant) if row["added"] == str(levels)]
+def _random_categories(levels: int) -> Callable[[Sequence[Row]], str]:
+    def count(rows: Sequence[Row]) -> str:
+        found = [row for row in of_part(rows, "categories") if row["added"] == str(levels)]
         return _share(found, lambda row: row["junk"] == "1")
 
     return count
 
 
-def _real_category(rows: Sequence[Row], variant: str) -> str:
-    found = [row for row in of_part(rows, "categories", variant) if row["added"] == REAL]
+def _real_category(rows: Sequence[Row]) -> str:
+    found = [row for row in of_part(rows, "categories") if row["added"] == REAL]
     return _share(found, lambda row: row["found"] == "1")
 
 
-def _noise(rows: Sequence[Row], variant: str) -> str:
+def _noise(rows: Sequence[Row]) -> str:
     """Return the mean over tables of the number of selected noise columns per run."""
-    means = [np.mean([int(row["junk"]) for row in found]) for found in _by_problem(rows, "noise", variant).values()]
-    n_runs = len(of_part(rows, "noise", variant))
+    means = [np.mean([int(row["junk"]) for row in found]) for found in _by_problem(rows, "noise").values()]
+    n_runs = len(of_part(rows, "noise"))
     return f"{np.mean(means):.2f} per run ({n_runs} runs)" if means else ""
 
 
-def _worthless(rows: Sequence[Row], variant: str) -> str:
-    found = of_part(rows, "worth", variant)
+def _worthless(rows: Sequence[Row]) -> str:
+    found = of_part(rows, "worth")
     n_junk, n_selected = (sum(int(row[column]) for row in found) for column in ("junk", "number"))
     return f"{n_junk} of {n_selected} ({len(found)} sets)" if found else ""
 
 
-_COUNTS: tuple[tuple[str, str, Callable[[Sequence[Row], str], str]], ...] = (
+_COUNTS: tuple[tuple[str, str, Callable[[Sequence[Row]], str]], ...] = (
     ("a column and its copy both selected", "0", _copies),
     *((f"random category of {n} levels selected", "at most 5%", _random_categories(n)) for n in LEVELS),
     (f"real category of {LEVELS_REAL} levels selected", "at least 80%", _real_category),
@@ -68,71 +65,63 @@ def _share(rows: Sequence[Row], holds: Callable[[Row], bool]) -> str:
     return f"{n} of {len(rows)} ({100 * n / len(rows):.0f}%)" if rows else ""
 
 
-def _by_problem(rows: Iterable[Row], part: str, variant: str) -> dict[str, list[Row]]:
+def _by_problem(rows: Iterable[Row], part: str) -> dict[str, list[Row]]:
     """Return the rows of each table, in the order of the part."""
-    there = of_part(rows, part, variant)
+    there = of_part(rows, part)
     found = {name: [row for row in there if row["problem"] == name] for name in PARTS[part].problems}
     return {name: some for name, some in found.items() if some}
 
 
 def by_table(rows: Sequence[Row]) -> str:
-    """Return a line for each table and variant: copies, categories and noise that are selected."""
+    """Return a line for each table: copies, categories and noise that are selected."""
     header = ["", "both of a pair", "pairs found", *(f"{n} levels" for n in LEVELS), "real category", "noise per run"]
     names = dict.fromkeys(name for part in ("copies", "categories", "noise") for name in PARTS[part].problems)
     lines = []
     for name in names:
-        for variant, title in TITLES.items():
-            some = [row for row in rows if row["problem"] == name]
-            cells = [
-                _copies(some, variant),
-                _pairs_found(some, name, variant),
-                *(_random_categories(n)(some, variant) for n in LEVELS),
-                _real_category(some, variant),
-                _mean_noise(some, variant),
-            ]
-            if any(cells):
-                lines.append([f"{name}, {title}", *cells])
+        some = [row for row in rows if row["problem"] == name]
+        cells = [
+            _copies(some),
+            _pairs_found(some, name),
+            *(_random_categories(n)(some) for n in LEVELS),
+            _real_category(some),
+            _mean_noise(some),
+        ]
+        if any(cells):
+            lines.append([name, *cells])
     return markdown(header, lines)
 
 
-def _pairs_found(rows: Sequence[Row], name: str, variant: str) -> str:
+def _pairs_found(rows: Sequence[Row], name: str) -> str:
     """Return the mean number of pairs of which a column is selected."""
-    found = [int(row["found"]) for row in of_part(rows, "copies", variant)]
+    found = [int(row["found"]) for row in of_part(rows, "copies")]
     n_pairs = sum(column is not None for column in COPIED.get(name, ()))
     return f"{np.mean(found):.1f} of {n_pairs}" if found else ""
 
 
-def _mean_noise(rows: Sequence[Row], variant: str) -> str:
-    found = [int(row["junk"]) for row in of_part(rows, "noise", variant)]
+def _mean_noise(rows: Sequence[Row]) -> str:
+    found = [int(row["junk"]) for row in of_part(rows, "noise")]
     return f"{np.mean(found):.1f}" if found else ""
 
 
 def worthless(rows: Sequence[Row]) -> str:
     """Return the sets on which features of no worth are selected: how many, of how many selected ones."""
-    names = PARTS["worth"].problems
-    found = {variant: {row["problem"]: row for row in of_part(rows, "worth", variant)} for variant in TITLES}
-    lines = [
-        [name, *(f"{row['junk']} of {row['number']}" if (row := some.get(name)) else "" for some in found.values())]
-        for name in names
-        if any(int(some[name]["junk"]) for some in found.values() if name in some)
-    ]
-    return markdown(["", *TITLES.values()], lines)
+    found = [row for row in of_part(rows, "worth") if int(row["junk"])]
+    return markdown(["", "worth 0 or less"], [[r["problem"], f"{r['junk']} of {r['number']}"] for r in found])
 
 
 def boosting(rows: Sequence[Row]) -> str:
     """Return a line for each table: errors in points with the selected, all, and a forest's columns, and the means."""
     header = ["", "columns", "selected", "all", "permutation importance", "selected - all", "selected - permutation"]
     lines = [["bar", "", "", "", "", "within 0.5", "at most 0"]]
-    for variant, title in TITLES.items():
-        complete = {name: some for name, some in _by_problem(rows, "boosting", variant).items() if len(some) == FOLDS}
-        columns = ("number", "error", "error_all", "error_permutation")
-        means = {
-            name: np.array([np.mean([float(row[column]) for row in some]) for column in columns])
-            for name, some in complete.items()
-        }
-        if means:
-            means[f"mean of {len(means)}"] = np.mean(list(means.values()), axis=0)
-        lines += [[f"{name}, {title}", *_errors(values.tolist())] for name, values in means.items()]
+    complete = {name: some for name, some in _by_problem(rows, "boosting").items() if len(some) == FOLDS}
+    columns = ("number", "error", "error_all", "error_permutation")
+    means = {
+        name: np.array([np.mean([float(row[column]) for row in some]) for column in columns])
+        for name, some in complete.items()
+    }
+    if means:
+        means[f"mean of {len(means)}"] = np.mean(list(means.values()), axis=0)
+    lines += [[name, *_errors(values.tolist())] for name, values in means.items()]
     return markdown(header, lines)
 
 
@@ -157,17 +146,16 @@ def similarity(names: Iterable[str]) -> float:
 def stability(rows: Sequence[Row]) -> str:
     """Return a line for each table: similarity of the selections of subsamples, beside a forest's, and the means."""
     lines = [["bar", "", "not lower", ""]]
-    for variant, title in TITLES.items():
-        found = _by_problem(rows, "stability", variant)
-        complete = {name: found[name] for name in COMPARED if len(found.get(name, ())) == N_SUBSAMPLES}
-        values = {
-            name: [
-                float(np.mean([int(row["number"]) for row in some])),
-                *(similarity(row[column] for row in some) for column in ("features", "others")),
-            ]
-            for name, some in complete.items()
-        }
-        if values:
-            values[f"mean of {len(values)}"] = np.mean(list(values.values()), axis=0).tolist()
-        lines += [[f"{name}, {title}", f"{n:.1f}", f"{a:.2f}", f"{b:.2f}"] for name, (n, a, b) in values.items()]
+    found = _by_problem(rows, "stability")
+    complete = {name: found[name] for name in COMPARED if len(found.get(name, ())) == N_SUBSAMPLES}
+    values = {
+        name: [
+            float(np.mean([int(row["number"]) for row in some])),
+            *(similarity(row[column] for row in some) for column in ("features", "others")),
+        ]
+        for name, some in complete.items()
+    }
+    if values:
+        values[f"mean of {len(values)}"] = np.mean(list(values.values()), axis=0).tolist()
+    lines += [[name, f"{n:.1f}", f"{a:.2f}", f"{b:.2f}"] for name, (n, a, b) in values.items()]
     return markdown(["", "columns", "selected", "forest importance"], lines)

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -36,9 +36,9 @@ class Method:
         What tables call it.
     kind : str
         "paper": one of the paper's eight; "today": in use today; "option": an option of ours; "prediction": our other
-        criterion; "variant", "linear": ours, for the published problems or for genes alone; "auto": a rule for the
-        number of features; "past": a rule that only its rows are left of; "reference"; "numbers": classes taken as
-        numbers; "bins": numbers taken as bins; "conditional": for planted problems alone.
+        criterion; "variant", "linear": ours, for the published problems or for genes alone; "auto": chooses
+        the number of features; "reference"; "numbers": classes taken as numbers; "bins": numbers taken as bins;
+        "conditional": for planted problems alone.
     tasks : tuple
         What it can do.
     by_number : bool
@@ -58,9 +58,19 @@ def bahsic(X: Array, y: NDArray[Any], problem: Problem, **options: Any) -> Order
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that nothing predicts: its best feature is judged
-        selector = BAHSIC(**{"n_features_to_select": problem.number, "n_jobs": 1} | options).fit(X, y)
-    order: Order = selector.elimination_order_[::-1]
-    return order[: selector.n_features_] if options.get("n_features_to_select") == "auto" else order
+        fitted = BAHSIC(**{"n_features_to_select": problem.number, "n_jobs": 1} | options).fit(X, y)
+    order: Order = fitted.elimination_order_[::-1]
+    return order[: fitted.n_features_] if options.get("n_features_to_select") == "auto" else order
+
+
+def selector(X: Array, y: NDArray[Any], problem: Problem) -> Order:
+    """The features that `FeatureSelector` takes by itself, however many."""
+    from bahsic import FeatureSelector
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that nothing predicts: its best feature is judged
+        found: Order = FeatureSelector(n_jobs=1).fit(X, y).get_support(indices=True)
+    return found
 
 
 def fohsic(X: Array, y: NDArray[Any], problem: Problem, **options: Any) -> Order:
@@ -91,40 +101,9 @@ def unscaled_indicators(X: Array, y: NDArray[Any], problem: Problem) -> Order:
     return bahsic(np.where(indicators, (X - low) / (high - low), X), y, problem, standardize=False)
 
 
-def no_longer(X: Array, y: NDArray[Any], problem: Problem) -> Order:
-    """Refuse: the rows of this method were made by an earlier version of the library."""
-    raise NotImplementedError("this rule is no part of the library any more; its rows can't be made again")
-
-
 def everything(X: Array, y: NDArray[Any], problem: Problem) -> Order:
     """All features."""
     return np.arange(X.shape[1])
-
-
-_KERNELS: dict[str, dict[str, Any]] = {"": {}, "_laplacian": {"kernel": "laplacian"}, "_kernel": {"kernel": "auto"}}
-_KERNEL_TITLES = {"": "Gaussian", "_laplacian": "Laplacian", "_kernel": "kernel auto"}
-
-
-def _forward(**options: Any) -> Select:
-    """FOHSIC with these options."""
-    return lambda X, y, problem: fohsic(X, y, problem, **options)
-
-
-def _variants() -> dict[str, Method]:
-    """Searches in both directions with both criteria and three kernels, as far as they have no other name."""
-    searches: tuple[tuple[str, str, Callable[..., Select], dict[str, Any]], ...] = (
-        ("bahsic", "BAHSIC", _with, {}),
-        ("fohsic", "FOHSIC", _forward, {}),
-        ("prediction_forward", "prediction, forward", _forward, {"criterion": "prediction"}),
-    )
-    return {
-        f"{name}{end}": Method(
-            make(**criterion, **kernel), f"{title}, {_KERNEL_TITLES[end]}", "variant", by_number=end == "_kernel"
-        )
-        for name, title, make, criterion in searches
-        for end, kernel in _KERNELS.items()
-        if criterion or end
-    }
 
 
 METHODS: Mapping[str, Method] = {
@@ -147,8 +126,6 @@ METHODS: Mapping[str, Method] = {
     "boosting_shap": Method(boosting_shap, "boosting, SHAP", "today"),
     "cfi": Method(conditional_importance, "boosting, conditional", "conditional"),
     "bahsic_median": Method(_with(rule="median"), "median", "option"),
-    "bahsic_optimise": Method(_with(rule="optimise"), "optimise", "option"),
-    "bahsic_step1": Method(_with(step=1), "step 1", "option"),
     "bahsic_indicators": Method(unscaled_indicators, "indicators", "option"),
     "prediction": Method(_with(criterion="prediction"), "prediction", "prediction"),
     "prediction_laplacian": Method(
@@ -157,18 +134,18 @@ METHODS: Mapping[str, Method] = {
     "prediction_kernel": Method(
         _with(criterion="prediction", kernel="auto"), "prediction, kernel auto", "prediction", by_number=True
     ),
+    "prediction_step": Method(_with(criterion="prediction", step=0.2), "prediction, step 0.2", "option"),
+    "selector": Method(selector, "FeatureSelector", "auto"),
     "prediction_auto": Method(
         _with(criterion="prediction", n_features_to_select="auto"), "prediction, number auto", "auto"
     ),
-    "bahsic_auto": Method(_with(n_features_to_select="auto"), "BAHSIC, number auto", "auto"),
-    "prediction_auto_before": Method(no_longer, "prediction, number by leave-one-out", "past"),
-    "bahsic_auto_by_hsic": Method(no_longer, "BAHSIC, number by HSIC", "past"),
     "all": Method(everything, "all features", "reference"),
     "pearson_of_numbers": Method(pearson_of_numbers, "PC of class numbers", "numbers", ("multiclass",)),
     "bahsic_linear": Method(_with(kernel="linear"), "BAHSIC, linear", "linear"),
     "prediction_linear": Method(_with(criterion="prediction", kernel="linear"), "prediction, linear", "linear"),
     "mrmr_of_bins": Method(mrmr_of_bins, "mRMR, mutual information of bins", "bins", _CLASSES),
-    **_variants(),
+    "bahsic_laplacian": Method(_with(kernel="laplacian"), "BAHSIC, Laplacian", "variant"),
+    "fohsic_laplacian": Method(partial(fohsic, kernel="laplacian"), "FOHSIC, Laplacian", "variant"),
 }
 
 

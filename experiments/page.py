@@ -30,6 +30,7 @@ from experiments.comparison import (
 )
 from experiments.frame import NAMES, experiment_named
 from experiments.genes_table import fewer as fewer_genes
+from experiments.genes_table import judges_table as genes_judges_table
 from experiments.genes_table import overlap_table
 from experiments.genes_table import table as genes_table
 from experiments.judges_table import by_judge, parts_table, rules_table, short_table, standing
@@ -97,6 +98,7 @@ def _parts(results: Path) -> dict[str, str]:
         "time": _time(rows["real"]),
         "genes": genes_table(rows["genes"]),
         "fewer_genes": fewer_genes(rows["genes"]),
+        "genes_judged": genes_judges_table(rows["genes"], rows["judges"]),
         "overlap": overlap_table(rows["genes"]),
         "ring_best": METHODS[ring_table.BEST].title,
         "ring_standing": ring_table.standing(rows["ring"]),
@@ -138,11 +140,10 @@ def _honest(drawn: str, real_sets: str) -> dict[str, str]:
     """Return the figures of the sentences on reported and fresh R2, from the tables that they summarise."""
     excess, noise = "reported - fresh R2", "noise recognised"
     return {
-        "excess": _figure(drawn, "prediction", excess),
-        "noise": _figure(drawn, "prediction", noise),
-        "excess_before": _figure(drawn, "prediction, leave-one-out (before)", excess),
-        "real_sets": _figure(real_sets, "prediction", "sets"),
-        "real_difference": _figure(real_sets, "prediction", "absolute difference of reported and test R2"),
+        "excess": _figure(drawn, "FeatureSelector", excess),
+        "noise": _figure(drawn, "FeatureSelector", noise),
+        "real_sets": _figure(real_sets, "FeatureSelector", "sets"),
+        "real_difference": _figure(real_sets, "FeatureSelector", "absolute difference of reported and test R2"),
     }
 
 

@@ -38,6 +38,15 @@ def _bahsic(**options: Any) -> Callable[[Any, NDArray[Any], Task, int], Mask]:
     return select
 
 
+def _selector(X: Any, y: NDArray[Any], task: Task, seed: int) -> Mask:
+    from bahsic import FeatureSelector
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of columns that are left out
+        support: Mask = FeatureSelector(n_jobs=1).fit(X, y).support_
+    return support
+
+
 def forest_of(task: Task, seed: int) -> Any:
     """Return a random forest of 100 trees."""
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -118,13 +127,13 @@ def _permutation(X: Any, y: NDArray[Any], task: Task, seed: int) -> Mask:
 
 
 #: Ours, with the number that held-out samples choose.
-OURS = ("bahsic", "prediction", "prediction_kernel")
+OURS = ("bahsic", "prediction", "selector")
 
 METHODS: Mapping[str, Method] = {
     "all": Method(_all, "all columns"),
     "bahsic": Method(_bahsic(), "BAHSIC"),
     "prediction": Method(_bahsic(criterion="prediction"), "prediction"),
-    "prediction_kernel": Method(_bahsic(criterion="prediction", kernel="auto"), "prediction, kernel auto"),
+    "selector": Method(_selector, "FeatureSelector"),
     "from_model": Method(_from_model, "SelectFromModel, forest"),
     "permutation": Method(_permutation, "permutation importance"),
     "boruta": Method(_boruta, "Boruta"),

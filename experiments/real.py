@@ -54,7 +54,7 @@ REGRESSION = ("housing", "bodyfat", "abalone")
 BINARY = tuple(name for name in SIZES if name not in MULTICLASS + REGRESSION)
 
 # What takes long and is not in the paper waits for the rest, and is tried on the paper's sets only.
-SLOW = ("sequential", "boruta", "bahsic_step1", "bahsic_optimise")
+SLOW = ("sequential", "boruta")
 _PATIENCE = {"r2w2": 3} | dict.fromkeys(SLOW, 500) | {"sequential": 1000}
 
 
@@ -68,7 +68,7 @@ def grid(quick: bool, results: Path) -> list[Cell]:
     if quick:
         return _cells(["wine", "wdbc"], ["bahsic", "fohsic", "pearson", "relief", "rfe"], n_folds=2)
     methods, sizes = names("paper", "today", "option", "prediction", "auto", "reference", "numbers"), SIZES | MORE
-    quick_ones = [name for name in methods if name not in (*SLOW, *names("prediction"), "prediction_auto")]
+    quick_ones = [name for name in methods if name not in (*SLOW, *names("prediction", "auto"), "prediction_step")]
     cells = _cells([*SIZES], methods, FOLDS) + _cells([*MORE], quick_ones, FOLDS)
     return sorted(cells, key=lambda cell: _cost(*sizes[cell["dataset"]], cell["method"]))
 
@@ -90,7 +90,7 @@ def _cells(datasets: list[str], methods: list[str], n_folds: int) -> list[Cell]:
 
 def number_for(method: str) -> int | str:
     """What the column n_features says."""
-    return {"reference": "all", "auto": "auto", "past": "auto"}.get(METHODS[method].kind, N_FEATURES)
+    return {"reference": "all", "auto": "auto"}.get(METHODS[method].kind, N_FEATURES)
 
 
 def rows(cell: Cell, folder: Path | None) -> list[Row]:

@@ -32,7 +32,7 @@ def paper_table(rows: list[Row]) -> str:
 def all_methods(rows: list[Row]) -> str:
     """Errors of the methods in use today and of our options, beside BAHSIC; bold as before, but among all of them."""
     found = summaries(rows)
-    shown = ["bahsic", *names("option", "today", "prediction", "auto", "past", "reference")]
+    shown = ["bahsic", *names("option", "today", "prediction", "auto", "reference")]
     return errors(found, shown, names(*CHOSEN))
 
 

@@ -97,3 +97,14 @@ def test_interrupted_run_goes_on_where_it_was(root, tmp_path):
     complete = path.read_text(encoding="utf-8")
     assert complete.startswith(first)
     assert complete.count("\n") == 1 + 8
+
+
+def test_rows_of_other_code_are_counted(tmp_path, capsys):
+    options = ["artificial", "--quick", "--results", str(tmp_path), "--only", "problem=xor"]
+    assert main(["run", *options, "--only", "method=bahsic,pearson"]) == 0
+    path = tmp_path / "artificial.csv"
+    path.write_text(path.read_text().replace("+", "+0"))  # the version of our rows
+    capsys.readouterr()
+    assert main(["stale", *options, "--only", "method=bahsic,pearson,relief"]) == 1
+    assert capsys.readouterr().out == "artificial: of 6 cells 2 have no rows, 2 have rows of other code\n"
+    assert main(["stale", *options, "--only", "method=pearson"]) == 0

@@ -1,9 +1,11 @@
 """The protocol of the experiments: data, folds, errors, tests of significance, the paper's numbers and the page."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from experiments import data as sources
-from experiments import genes, judges, machines, ranks, real
+from experiments import genes, genes_table, judges, machines, ranks, real
 from experiments.artificial import rows as artificial_rows
 from experiments.comparison import Summary, chance_distances, l2_distance, p_worse, paper, paper_distances, summaries
 from experiments.data import Data, checksum, load
@@ -208,6 +210,22 @@ def test_paper_has_all_sets_and_its_own_distances_follow_from_its_errors():
 
 def test_pages_are_made_from_the_rows(root):
     texts = pages(RESULTS)
-    assert len(texts) == 15
+    assert len(texts) == 17
     changed = [name for name, text in texts.items() if (root / "docs" / name).read_text(encoding="utf-8") != text]
     assert changed == [], "run: python -m experiments page"
+
+
+def test_mean_error_of_genes_over_sets_judges_and_folds():
+    """Of two methods, one errs by 10 points everywhere; the other by 20, but not at all in a fold of colon."""
+    rows, judged = [], []
+    for (dataset, n_folds), method in product(genes.FOLDS.items(), ("pearson", "relief")):
+        for at, number in product(range(n_folds), genes.JUDGED):
+            error = 10 if method == "pearson" else 0 if (dataset, at) == ("colon", 0) else 20
+            row = {"dataset": dataset, "method": method, "n_features": number, "fold": str(at), "error": str(error)}
+            rows.append(row | {"seconds": "0.5"})
+            judged += [row | {"judge": judge} for judge in judges.TRAINED]
+    lines = [line.split(" | ") for line in genes_table.judges_table(rows, judged).splitlines()[2:]]
+    assert [line[0] for line in lines] == ["| PC", "| RELIEF"]
+    assert lines[0][1:] == ["**10.0 ± 0.0**", "**10.0 ± 0.0**", "0.5 |"]
+    assert lines[1][1] == "19.3 ± 0.7"  # 20 - 2/3, and a third of the error of the mean of nine 20 and a 0
+    assert genes_table.judges_table(rows, judged[1:]).count("PC") == 0  # a judge lacks a fold

@@ -10,7 +10,7 @@ from sklearn.metrics import balanced_accuracy_score, r2_score
 pd = pytest.importorskip("pandas")
 
 COPIES = ["x0", "x0 rescaled", "x1", "x1 exact", "region relabelled", "x5"]
-CELL = {"part": "noise", "problem": "diabetes", "added": "50", "variant": "ours", "run": 0}
+CELL = {"part": "noise", "problem": "diabetes", "added": "50", "run": 0}
 
 
 @pytest.fixture
