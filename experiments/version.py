@@ -35,7 +35,7 @@ def version(*, ours: bool) -> str:
 def fingerprint(folders: Iterable[Path]) -> str:
     """Eight hexadecimal digits of a hash over the code of the Python files in these folders, and their names.
 
-    Comments, docstrings, layout and annotations decide nothing, and take no part.
+    Comments, docstrings, layout, annotations and imports of `typing` decide nothing, and take no part.
     """
     found = hashlib.sha256()
     for folder in folders:
@@ -46,10 +46,13 @@ def fingerprint(folders: Iterable[Path]) -> str:
 
 
 class _Bare(ast.NodeTransformer):
-    """Removes docstrings, and other expressions that are constants, and annotations of functions."""
+    """Removes docstrings, and other expressions that are constants, annotations of functions, and imports for these."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
         return None if isinstance(node.value, ast.Constant) else node
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.ImportFrom | None:
+        return None if node.module == "typing" else node
 
     def visit_arg(self, node: ast.arg) -> ast.arg:
         node.annotation = None

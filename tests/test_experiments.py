@@ -13,6 +13,7 @@ from experiments.__main__ import main
 from experiments.frame import NAMES, RESULTS, experiment_named
 from experiments.rows import Rows
 from experiments.runner import Run
+from experiments.version import fingerprint
 
 from toy_experiment import EXPERIMENT as TOY
 
@@ -108,3 +109,21 @@ def test_rows_of_other_code_are_counted(tmp_path, capsys):
     assert main(["stale", *options, "--only", "method=bahsic,pearson,relief"]) == 1
     assert capsys.readouterr().out == "artificial: of 6 cells 2 have no rows, 2 have rows of other code\n"
     assert main(["stale", *options, "--only", "method=pearson"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("code", "is_same"),
+    [
+        ("def f(x):\n    return x + 1\n", True),
+        ('from typing import Any\n\n\ndef f(x: Any) -> int:\n    """Add one."""\n    return x + 1  # more\n', True),
+        ("def f(x):\n    return x + 2\n", False),
+        ("import math\n\n\ndef f(x):\n    return x + 1\n", False),
+    ],
+)
+def test_words_and_types_are_no_other_code(code, is_same, tmp_path):
+    for name, text in (("first", "def f(x):\n    return x + 1\n"), ("second", code)):
+        folder = tmp_path / name / "part"
+        folder.mkdir(parents=True)
+        (folder / "module.py").write_text(text)
+    first, second = (fingerprint([tmp_path / name / "part"]) for name in ("first", "second"))
+    assert (first == second) is is_same

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
