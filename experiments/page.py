@@ -104,7 +104,6 @@ def _parts(results: Path) -> dict[str, str]:
         "ring_standing": ring_table.standing(rows["ring"]),
         "ring_check": ring_table.check(rows["ring"]),
         "ring": ring_table.tables(rows["ring"]),
-        "planted": planted_table.table(rows["planted"]),
         "graphs": planted_table.graphs(rows["planted"]),
         "tables_summary": tables_table.summary(rows["tables"]),
         "tables": tables_table.table(rows["tables"]),
