@@ -41,7 +41,7 @@ def test_figures_of_performance(root, made):
     [
         ("readme", "README.md", r"\d+ of 20 ", 7),
         ("readme", "README.md", r"\d\.\d of 5 ", 7),
-        ("choices", "docs/evidence/choices.md", r"\d\d\.\d %", 13),
+        ("choices", "docs/evidence/choices.md", r"\d\d\.\d %", 12),
     ],
 )
 def test_figures_of_first_pages(root, made, page, name, changed, count):
