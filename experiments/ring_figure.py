@@ -10,7 +10,6 @@ from experiments.rows import Row
 _STYLES = {
     "prediction_laplacian": ("tab:red", "s"),
     "prediction_kernel": ("tab:orange", "D"),
-    "prediction_forward_laplacian": ("tab:pink", "^"),
     "bahsic_laplacian": ("black", "o"),
     "forest": ("tab:green", "<"),
     "relief": ("tab:blue", "v"),
